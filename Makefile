@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+# Every target sets up what it needs by itself, once: packages, kernels, modules.
+
+# The kernel of make kmod, demo and check-abi, and those of make test.
+KVER ?= 6.1
+KERNELS ?= 6.1 6.12
+# How long make fuzz-exthdr runs.
+FUZZTIME ?= 60s
+
+export GOTOOLCHAIN := auto
+export CGO_ENABLED ?= 1
+build := $(or $(RDS_EXT_BUILD),build)
+
+.PHONY: help
+help: ## show this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
+	@echo
+	@echo "  KVER=$(KVER) (or 6.12, 7.3) chooses the kernel of kmod, demo and check-abi,"
+	@echo "  KERNELS=\"$(KERNELS)\" the kernels whose VMs make test boots."
+
+.PHONY: demo
+demo: kmod tools ## two VMs with rds_ext: connections, versions, 10 s of verified RDMA
+	@go run ./test/vm/demo -kernel $(KVER) -build $(build)
+
+.PHONY: test
+test: prereq ## all tests: unit, fuzz, lint, ABI, and in VMs (KERNELS="6.1 6.12")
+	@go run ./scripts/testrun -kernels "$(KERNELS)"
+
+.PHONY: kmod
+kmod: prereq ## rds.ko, rds_rdma.ko and rds_ext.ko in build/kmod/KVER (KVER=6.1)
+	@scripts/kmod-build $(KVER)
+
+.PHONY: tools
+tools: prereq ## the command line tools, static, in build/bin
+	@scripts/tools-build
+
+.PHONY: check-abi
+check-abi: kmod ## compare our exported symbols with the distribution's (KVER=6.1)
+	@scripts/check-abi $(KVER)
+
+.PHONY: lint
+lint: prereq ## compiler warnings, sparse, checkpatch, gofmt, vet, staticcheck, shellcheck
+	@scripts/lint
+
+.PHONY: fuzz-exthdr
+fuzz-exthdr: prereq ## fuzz the extension-header codec (FUZZTIME=60s)
+	@$(MAKE) --no-print-directory -C kmod/rds_ext/test fuzz FUZZTIME=$(FUZZTIME)
+
+.PHONY: prereq
+prereq:
+	@scripts/prereq
+
+.PHONY: clean
+clean: ## remove everything that was built or fetched
+	rm -rf $(build)

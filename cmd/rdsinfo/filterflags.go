@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"encoding"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rds-ext/rds_ext/gonl"
+)
+
+// textFlag is a flag that sets *to, which is nil while the flag is not given.
+type textFlag[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}] struct {
+	to   **T
+	kind string
+}
+
+func (f textFlag[T, P]) String() string {
+	if f.to == nil || *f.to == nil {
+		return ""
+	}
+	return fmt.Sprint(**f.to)
+}
+
+func (f textFlag[T, P]) Set(s string) error {
+	v := new(T)
+	if err := P(v).UnmarshalText([]byte(s)); err != nil {
+		return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "gonl: "))
+	}
+	*f.to = v
+	return nil
+}
+
+func (f textFlag[T, P]) Type() string { return f.kind }
+
+// peerKindFlag accepts the module's name in both spellings.
+type peerKindFlag struct {
+	textFlag[gonl.PeerKind, *gonl.PeerKind]
+}
+
+func (f peerKindFlag) Set(s string) error { return f.textFlag.Set(strings.ReplaceAll(s, "_", "-")) }
+
+// addrFlag is an address of an RDS socket.
+type addrFlag struct{ to *netip.Addr }
+
+func (f addrFlag) String() string {
+	if f.to == nil || !f.to.IsValid() {
+		return ""
+	}
+	return f.to.String()
+}
+
+func (f addrFlag) Set(s string) error {
+	a, err := netip.ParseAddr(s)
+	if err != nil {
+		return fmt.Errorf("not an IPv4 or IPv6 address")
+	}
+	if a.Zone() != "" {
+		return fmt.Errorf("give the address without its zone (%%%s)", a.Zone())
+	}
+	*f.to = a
+	return nil
+}
+
+func (f addrFlag) Type() string { return "ADDR" }
+
+// filterFlags adds the flags that select connections, and their completion.
+func filterFlags(cmd *cobra.Command, f *gonl.Filter) {
+	fl := cmd.Flags()
+	fl.Var(addrFlag{&f.Local}, "local", "only connections from this address")
+	fl.Var(addrFlag{&f.Peer}, "peer", "only connections to this address")
+	fl.Var(textFlag[gonl.Transport, *gonl.Transport]{&f.Transport, "NAME"}, "transport", "only this transport: ib, tcp or loop")
+	fl.Var(textFlag[gonl.ConnState, *gonl.ConnState]{&f.State, "STATE"}, "state",
+		"only this state: down, connecting, disconnecting, up, resetting or error")
+	fl.Var(textFlag[gonl.Version, *gonl.Version]{&f.Version, "VERSION"}, "version",
+		"only connections on which this side speaks this protocol version, such as 3.1")
+	fl.Var(textFlag[gonl.Version, *gonl.Version]{&f.PeerVersion, "VERSION"}, "peer-version",
+		"only peers that were learnt to speak this protocol version")
+	fl.Var(peerKindFlag{textFlag[gonl.PeerKind, *gonl.PeerKind]{&f.PeerKind, "KIND"}}, "peer-kind",
+		"only peers that are stock, rds-ext or unknown")
+	for name, values := range map[string][]string{
+		"transport": {"ib", "tcp", "loop"},
+		"state":     {"down", "connecting", "disconnecting", "up", "resetting", "error"},
+		"peer-kind": {"stock", "rds-ext", "unknown"},
+	} {
+		// It can fail only for a flag that does not exist, and the flags are above.
+		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rds-ext/rds_ext/gonl/rds"
+)
+
+// resolvePeer parses ADDRESS, ADDRESS:PORT or the same with a host name.
+func resolvePeer(ctx context.Context, s string, port uint16) (netip.AddrPort, error) {
+	if a, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return netip.AddrPortFrom(a.Unmap(), port), nil
+	}
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
+	}
+	host := s
+	if h, p, err := net.SplitHostPort(s); err == nil {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil {
+			return netip.AddrPort{}, usageError{fmt.Errorf("port %q of %q is not a number from 1 to 65535", p, s)}
+		}
+		host, port = h, uint16(n)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return netip.AddrPort{}, usageError{fmt.Errorf("peer %q is neither an address nor a known host: %w", s, err)}
+	}
+	return netip.AddrPortFrom(addrs[0].Unmap(), port), nil
+}
+
+// routeSource returns the local address from which the peer is reached. Nothing
+// is sent: connecting a UDP socket only asks the routing table.
+func routeSource(peer netip.Addr) (netip.Addr, error) {
+	c, err := net.Dial("udp", netip.AddrPortFrom(peer, 9).String())
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("no route to %v (give the local address with --bind): %w", peer, err)
+	}
+	defer c.Close() //nolint:errcheck // nothing was written
+	ap, err := netip.ParseAddrPort(c.LocalAddr().String())
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	return ap.Addr().Unmap(), nil
+}
+
+// localAddresses returns this host's addresses that RDS might serve.
+func localAddresses() ([]netip.Addr, error) {
+	as, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, err
+	}
+	var out []netip.Addr
+	for _, a := range as {
+		n, ok := a.(*net.IPNet)
+		if !ok {
+			continue
+		}
+		ip, ok := netip.AddrFromSlice(n.IP)
+		if ok && !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
+			out = append(out, ip.Unmap())
+		}
+	}
+	return out, nil
+}
+
+// isLocal reports whether an address is one of this host's.
+func isLocal(a netip.Addr) (bool, error) {
+	as, err := localAddresses()
+	if err != nil {
+		return false, err
+	}
+	for _, l := range as {
+		if l == a {
+			return true, nil
+		}
+	}
+	return a.IsLoopback(), nil
+}
+
+// rdmaAddresses returns this host's addresses that RDS serves over InfiniBand
+// or RoCE, found by binding to each.
+func rdmaAddresses() ([]netip.Addr, error) {
+	as, err := localAddresses()
+	if err != nil {
+		return nil, err
+	}
+	var out []netip.Addr
+	for _, a := range as {
+		s, err := rds.Listen(netip.AddrPortFrom(a, 0), rds.Config{Transport: rds.TransportIB})
+		if errors.Is(err, rds.ErrNotLoaded) {
+			return nil, err
+		}
+		if err != nil {
+			continue // not an address of such a device
+		}
+		out = append(out, a)
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no address of this host belongs to an InfiniBand or RoCE device that RDS knows: load rds_rdma, set up the device, or give an address with --bind")
+	}
+	return out, nil
+}
+
+// parseBind parses an address of this host.
+func parseBind(s string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	if err != nil {
+		return netip.Addr{}, usageError{fmt.Errorf("--bind %q is not an IP address", s)}
+	}
+	if a.IsUnspecified() {
+		return netip.Addr{}, usageError{errors.New("--bind: RDS has no wildcard address; leave --bind out, or give one address of this host")}
+	}
+	return a.Unmap(), nil
+}

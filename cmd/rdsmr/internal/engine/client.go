@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/stats"
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/wire"
+	"github.com/rds-ext/rds_ext/gonl/rds"
+)
+
+// ClientConfig describes a run of `rdsmr stress`.
+type ClientConfig struct {
+	Local    netip.Addr
+	Peer     netip.AddrPort
+	Params   wire.Params // ports are filled in
+	Timing   Timing
+	Duration time.Duration          // 0 for no limit
+	Progress func(p stats.Progress) // called once a second; may be nil
+}
+
+// client is the end that opens a session.
+type client struct {
+	side
+	cfg       ClientConfig
+	peerCtl   netip.AddrPort
+	rd        *reader
+	lastHeard time.Time
+	msg       []byte
+}
+
+// errStopped is the reason for a clean early end.
+var errStopped = errors.New("interrupted")
+
+// RunClient runs a session. It ends after the duration or count, or cleanly when
+// ctx is done. The report is nil only if the session never started; the error
+// says why the run was cut short, and is not a verdict.
+func RunClient(ctx context.Context, host Host, cfg ClientConfig) (rep *stats.Report, err error) {
+	if err := cfg.Params.Check(); err != nil {
+		return nil, err
+	}
+	if cfg.Params.RDMA() && cfg.Peer.Addr() == cfg.Local {
+		return nil, fmt.Errorf("%v is this host: RDS cannot do RDMA to itself; use --mode msg, or another host", cfg.Peer.Addr())
+	}
+	c := &client{cfg: cfg, peerCtl: cfg.Peer}
+	c.side = side{
+		host: host, local: cfg.Local, peer: cfg.Peer.Addr(), session: rand.Uint64() | 1, opener: true,
+		params: cfg.Params, timing: cfg.Timing, source: newSource(cfg.Params.Count),
+	}
+	if c.control, err = host.Listen(netip.AddrPortFrom(cfg.Local, 0), rds.Config{}); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.control.Close()) }()
+	if err := checkTransport(c.control, &c.params); err != nil {
+		return nil, err
+	}
+	// The control socket outlives the interrupt: the end has to be agreed on.
+	rctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.rd = newReader(c.control, c.peerCtl, c.session, maxControl, 64, &c.counters)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.rd.run(rctx)
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	accepted, err := c.hello(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.makeTasks(accepted.Ports, accepted.RequestPorts); err != nil {
+		return nil, err
+	}
+	return c.converse(ctx, rctx)
+}
+
+// maxControl is the size of the largest control message.
+const maxControl = 16 << 10
+
+func checkTransport(c Conn, p *wire.Params) error {
+	t, err := c.Transport()
+	if err != nil {
+		return err
+	}
+	if p.RDMA() && t != rds.TransportIB {
+		return fmt.Errorf("address %v is served by the RDS transport %q, which has no RDMA: use --mode msg, or an address of an InfiniBand or RoCE device", c.LocalAddr().Addr(), t)
+	}
+	return nil
+}
+
+func ports(cs []Conn) (p []uint16) {
+	for _, c := range cs {
+		p = append(p, c.LocalAddr().Port())
+	}
+	return p
+}
+
+// resend is after how long a control message without an answer is sent again.
+// RDS does not lose messages, but it drops those to a port where nobody listens
+// yet.
+const resend = 500 * time.Millisecond
+
+// hello opens the sockets and the session.
+func (c *client) hello(ctx context.Context) (*wire.Accepted, error) {
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	c.params.Ports, c.params.AnswerPorts = ports(c.requestConns), ports(c.answerConns)
+	a, err := c.ask(ctx)
+	if err != nil {
+		return nil, errors.Join(err, c.closeConns())
+	}
+	return a, nil
+}
+
+func (c *client) ask(ctx context.Context) (*wire.Accepted, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timing.Connect)
+	defer cancel()
+	for {
+		if err := c.sendControl(ctx, wire.Hello, c.params); err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+		select {
+		case ev := <-c.rd.events:
+			if ev.err != nil {
+				return nil, ev.err
+			}
+			a, err := c.answer(ev)
+			c.rd.release(ev)
+			if a != nil || err != nil {
+				return a, err
+			}
+		case <-time.After(resend):
+		case <-ctx.Done():
+			return nil, c.noAnswer(ctx)
+		}
+	}
+}
+
+// answer parses an answer to Hello; both results are nil if it is none.
+func (c *client) answer(ev event) (*wire.Accepted, error) {
+	if !ev.IsMessage() {
+		return nil, nil
+	}
+	switch ev.hdr.Type {
+	case wire.Welcome:
+		var a wire.Accepted
+		if err := wire.ParseJSON(ev.hdr, ev.body, &a); err != nil {
+			return nil, err
+		}
+		if err := a.Check(&c.params); err != nil {
+			return nil, err
+		}
+		c.lastHeard = ev.at
+		return &a, nil
+	case wire.Reject, wire.Bye:
+		return nil, fmt.Errorf("peer %v refused: %s", c.peerCtl, reason(ev))
+	}
+	return nil, nil
+}
+
+func reason(ev event) string {
+	var r wire.Reason
+	if err := wire.ParseJSON(ev.hdr, ev.body, &r); err != nil {
+		return err.Error()
+	}
+	return r.Text
+}
+
+// noAnswer explains silence as well as this end can.
+func (c *client) noAnswer(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return errStopped
+	}
+	up, err := connected(c.control, c.local, c.peer)
+	switch {
+	case err != nil:
+		return fmt.Errorf("no answer from %v within %v", c.peerCtl, c.timing.Connect)
+	case up:
+		return fmt.Errorf("no answer from %v within %v: the RDS connection is up, but nobody answers at this port: is `rdsmr serve` of the same version running there, with --port %d?",
+			c.peerCtl, c.timing.Connect, c.peerCtl.Port())
+	}
+	return fmt.Errorf("no answer from %v within %v: no RDS connection came up: is the host reachable from %v, and rds_rdma loaded there?",
+		c.peerCtl, c.timing.Connect, c.local)
+}
+
+func (c *client) sendControl(ctx context.Context, t wire.Type, body any) error {
+	h := wire.Header{Type: t, Session: c.session}
+	var err error
+	if body == nil {
+		c.msg = h.Append(c.msg[:0])
+	} else if c.msg, err = wire.AppendJSON(c.msg[:0], h, body); err != nil {
+		return err
+	}
+	_, err = c.control.Send(ctx, rds.Message{To: c.peerCtl, Payload: c.msg})
+	return err
+}
+
+// converse runs the tasks, then agrees with the peer on the end.
+func (c *client) converse(ctx, hard context.Context) (*stats.Report, error) {
+	stopRequests, stopAnswers := make(chan struct{}), make(chan struct{})
+	start := time.Now()
+	requests, answers := c.start(hard, stopRequests, stopAnswers)
+	err := c.steer(ctx, start, requests, answers)
+	close(stopRequests)
+	interrupted := errors.Is(err, errStopped)
+	if interrupted {
+		err = nil
+	}
+	limit := c.timing.Drain + time.Second
+	if !c.params.RDMA() {
+		limit += c.timing.Peer
+	}
+	if err != nil {
+		limit = time.Second // something is broken; do not wait for it to mend
+	}
+	if werr := requests.wait(limit); err == nil {
+		err = werr
+	}
+	elapsed := time.Since(start)
+
+	peer, eerr := c.end(hard, err != nil)
+	if err == nil {
+		err = eerr
+	}
+	close(stopAnswers)
+	if werr := answers.wait(c.timing.Drain + time.Second); err == nil {
+		err = werr
+	}
+	if peer != nil {
+		c.settle(peer.Sent)
+	}
+	c.stopLink()
+	r := c.report(stats.RoleStress, requests, elapsed, peer)
+	r.Interrupted = interrupted
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return r, err
+}
+
+// steer watches the session until it should end, and returns why if that is not
+// as planned.
+func (c *client) steer(ctx context.Context, start time.Time, requests, answers *group) error {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	deadline := never
+	if c.cfg.Duration > 0 {
+		deadline = time.After(c.cfg.Duration)
+	}
+	meter := stats.NewMeter(start)
+	for {
+		select {
+		case <-ctx.Done():
+			return errStopped
+		case <-deadline:
+			return nil
+		case <-c.source.empty:
+			return nil
+		case r := <-requests.results:
+			if err := requests.take(r); err != nil {
+				return err
+			}
+		case r := <-answers.results:
+			if err := answers.take(r); err != nil {
+				return err
+			}
+		case ev := <-c.rd.events:
+			err := c.heard(ev)
+			c.rd.release(ev)
+			if err != nil {
+				return err
+			}
+		case now := <-second.C:
+			if c.cfg.Progress != nil {
+				c.cfg.Progress(meter.Progress(now, &c.counters))
+			}
+			if err := c.ping(hardly(ctx), now); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// hardly returns ctx without its end.
+func hardly(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+
+func (c *client) heard(ev event) error {
+	if ev.err != nil {
+		return ev.err
+	}
+	if !ev.IsMessage() {
+		return nil
+	}
+	c.lastHeard = ev.at
+	if ev.hdr.Type == wire.Bye {
+		return fmt.Errorf("peer %v ended the session: %s", c.peerCtl, reason(ev))
+	}
+	return nil
+}
+
+func (c *client) ping(ctx context.Context, now time.Time) error {
+	if now.Sub(c.lastHeard) > c.timing.Peer {
+		return fmt.Errorf("peer %v gone: no answer for %v", c.peerCtl, c.timing.Peer)
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendPatience)
+	defer cancel()
+	if err := c.sendControl(ctx, wire.Ping, nil); err != nil && !transient(err) && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// end tells the peer this end's result and returns the peer's.
+func (c *client) end(ctx context.Context, broken bool) (*stats.Result, error) {
+	limit := c.timing.Connect + c.timing.Drain // the peer may have requests of its own to wait for
+	if broken {
+		limit = 2 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	mine := c.result()
+	for {
+		if err := c.sendControl(ctx, wire.End, mine); err != nil && ctx.Err() == nil && !transient(err) {
+			return nil, err
+		}
+		again := time.After(resend)
+		for again != nil {
+			select {
+			case ev := <-c.rd.events:
+				if ev.err != nil {
+					return nil, ev.err
+				}
+				if !ev.IsMessage() || ev.hdr.Type != wire.Ended {
+					c.rd.release(ev)
+					continue
+				}
+				var peer stats.Result
+				if err := wire.ParseJSON(ev.hdr, ev.body, &peer); err != nil {
+					return nil, err
+				}
+				// Lets the peer forget the session at once; it would do so
+				// anyway after a while.
+				if err := c.sendControl(ctx, wire.Closed, nil); err != nil && !transient(err) && ctx.Err() == nil {
+					return &peer, err
+				}
+				return &peer, nil
+			case <-again:
+				again = nil
+			case <-ctx.Done():
+				return nil, fmt.Errorf("peer %v did not answer at the end of the session within %v: its results are unknown", c.peerCtl, limit)
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+package engine
+
+import (
+	"context"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/stats"
+)
+
+// link watches the RDS connection to the peer's host.
+//
+// Tasks must know when it has been down for a while: Linux finishes tearing an
+// InfiniBand connection down only when every region that was registered on it
+// has been released, so a requester that waits for answers with its regions in
+// hand would wait for a reconnect that waits for the requester.
+type link struct {
+	conn        Conn
+	local, peer netip.Addr
+	counters    *stats.Counters
+
+	base     uint64       // resets before the session
+	downFrom atomic.Int64 // Unix nanoseconds, 0 while up
+}
+
+const (
+	linkPoll     = 200 * time.Millisecond
+	resetCounter = "conn_reset"
+)
+
+func newLink(conn Conn, peer netip.Addr, c *stats.Counters) (*link, error) {
+	l := &link{conn: conn, local: conn.LocalAddr().Addr(), peer: peer, counters: c}
+	m, err := conn.Counters()
+	if err != nil {
+		return nil, err
+	}
+	l.base = m[resetCounter]
+	return l, nil
+}
+
+// run watches until ctx is done.
+func (l *link) run(ctx context.Context) {
+	t := time.NewTicker(linkPoll)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			l.poll(time.Now())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// poll looks once. A failing look-up leaves everything as it was: tasks have
+// their stall limit besides.
+func (l *link) poll(now time.Time) {
+	if up, err := connected(l.conn, l.local, l.peer); err == nil {
+		switch {
+		case up:
+			l.downFrom.Store(0)
+		case l.downFrom.Load() == 0:
+			l.downFrom.Store(now.UnixNano())
+		}
+	}
+	// The counter is the host's, of all connections: RDS has none for a single
+	// one, and a look at the state each 200 ms misses a quick reset.
+	if m, err := l.conn.Counters(); err == nil && m[resetCounter] >= l.base {
+		l.counters.Resets.Store(int64(m[resetCounter] - l.base))
+	}
+}
+
+// downSince returns since when the connection is down, or the zero time.
+func (l *link) downSince() time.Time {
+	if n := l.downFrom.Load(); n != 0 {
+		return time.Unix(0, n)
+	}
+	return time.Time{}
+}
+
+// connected reports whether there is a working connection.
+func connected(c Conn, local, peer netip.Addr) (bool, error) {
+	cs, err := c.Connections()
+	if err != nil {
+		return false, err
+	}
+	for _, k := range cs {
+		if k.Connected && k.Local == local.WithZone("") && k.Peer == peer.WithZone("") {
+			return true, nil
+		}
+	}
+	return false, nil
+}

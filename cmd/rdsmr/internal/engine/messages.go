@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/pattern"
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/stats"
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/wire"
+	"github.com/rds-ext/rds_ext/gonl/rds"
+)
+
+// sender sends numbered messages. It never sends one again: RDS promises to
+// deliver each once and in order, and this is what the receiver checks.
+type sender struct {
+	task
+	source *source
+
+	msg     []byte
+	next    uint64               // number of the next message
+	flying  map[uint64]time.Time // sent and not acknowledged
+	pending bool                 // msg has been built and not been sent
+	lastAck time.Time
+	lastErr error
+
+	latency, sendmsg *stats.Latency
+}
+
+func newSender(t task, src *source) *sender {
+	return &sender{
+		task: t, source: src, flying: map[uint64]time.Time{},
+		latency: stats.NewLatency(), sendmsg: stats.NewLatency(),
+	}
+}
+
+func (s *sender) run(ctx context.Context, stop <-chan struct{}) error {
+	stopReader := s.startReader(ctx, smallMessage)
+	defer stopReader()
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	s.lastAck = time.Now()
+	drain := never
+	for {
+		again, err := s.fill(ctx, stop == nil)
+		if err != nil {
+			return err
+		}
+		if stop == nil && len(s.flying) == 0 && !s.pending {
+			return nil
+		}
+		select {
+		case ev := <-s.rd.events:
+			err = s.handleAll(ev)
+		case now := <-ticks.C:
+			err = s.check(now)
+		case <-again:
+		case <-stop:
+			stop = nil
+			// Messages are not dropped in the middle of an outage: give them
+			// the time in which the peer may be silent, too.
+			drain = time.After(max(s.timing.Drain, s.timing.Peer))
+		case <-drain:
+			err = s.errInFlight(len(s.flying))
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// fill sends until depth messages are in flight. It returns a channel that
+// tells when to come again, if it could not send.
+func (s *sender) fill(ctx context.Context, stopping bool) (<-chan time.Time, error) {
+	for len(s.flying) < s.params.Depth {
+		if !s.pending {
+			if stopping || !s.source.take() {
+				break
+			}
+			s.build()
+		}
+		start := time.Now()
+		sent, retry, err := s.send(ctx, rds.Message{Payload: s.msg})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if !retry && !transient(err) {
+				return nil, err
+			}
+			s.lastErr = err
+			return time.After(time.Millisecond), nil
+		}
+		if len(s.flying) == 0 {
+			s.lastAck = start
+		}
+		s.pending = false
+		s.sendmsg.Record(sent.Elapsed)
+		s.flying[s.next] = start
+		s.next++
+	}
+	return never, nil
+}
+
+func (s *sender) build() {
+	h := wire.Header{Type: wire.Data, Session: s.session, Op: s.next, Length: uint32(s.params.Size)}
+	if s.msg == nil {
+		s.msg = make([]byte, wire.HeaderSize+s.params.Size)
+	}
+	h.Append(s.msg[:0])
+	pattern.Fill(s.msg[wire.HeaderSize:], s.stream(s.next))
+	s.pending = true
+}
+
+func (s *sender) handleAll(ev event) error {
+	for {
+		if ev.err != nil {
+			return ev.err
+		}
+		if ev.IsMessage() {
+			s.handle(ev)
+		}
+		s.rd.release(ev)
+		select {
+		case ev = <-s.rd.events:
+		default:
+			return nil
+		}
+	}
+}
+
+func (s *sender) handle(ev event) {
+	start, ok := s.flying[ev.hdr.Op]
+	if ev.hdr.Type != wire.Ack || !ok {
+		s.counters.Foreign.Add(1)
+		return
+	}
+	delete(s.flying, ev.hdr.Op)
+	s.lastAck = ev.at
+	s.latency.Record(ev.at.Sub(start))
+	s.counters.Ops.Add(1)
+	s.counters.Bytes.Add(int64(s.params.Size))
+}
+
+func (s *sender) check(now time.Time) error {
+	if len(s.flying) == 0 && !s.pending {
+		s.lastAck = now
+		return nil
+	}
+	if now.Sub(s.lastAck) > s.timing.Peer {
+		return s.errPeerSilent("no message was acknowledged", s.timing.Peer, s.lastErr)
+	}
+	return nil
+}
+
+func (s *sender) finish() error { return s.conn.Close() }
+
+// receiver checks numbered messages and acknowledges each.
+type receiver struct {
+	task
+	expected uint64
+	acks     []uint64 // to be sent
+	msg      []byte
+}
+
+func newReceiver(t task) *receiver { return &receiver{task: t} }
+
+func (r *receiver) run(ctx context.Context, stop <-chan struct{}) error {
+	stopReader := r.startReader(ctx, wire.HeaderSize+r.params.Size)
+	defer stopReader()
+	drain := never
+	for {
+		again, err := r.acknowledge(ctx)
+		if err != nil {
+			return err
+		}
+		if stop == nil && len(r.acks) == 0 {
+			return nil
+		}
+		select {
+		case ev := <-r.rd.events:
+			err = r.handleAll(ev)
+		case <-again:
+		case <-stop:
+			stop = nil
+			drain = time.After(r.timing.Drain)
+		case <-drain:
+			err = r.errInFlight(len(r.acks))
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *receiver) acknowledge(ctx context.Context) (<-chan time.Time, error) {
+	for len(r.acks) > 0 {
+		r.msg = wire.Header{Type: wire.Ack, Session: r.session, Op: r.acks[0]}.Append(r.msg[:0])
+		_, retry, err := r.send(ctx, rds.Message{Payload: r.msg})
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && (retry || transient(err)):
+			return time.After(time.Millisecond), nil
+		case err != nil:
+			return nil, err
+		}
+		r.acks = r.acks[1:]
+	}
+	return never, nil
+}
+
+func (r *receiver) handleAll(ev event) error {
+	for {
+		if ev.err != nil {
+			return ev.err
+		}
+		if ev.IsMessage() {
+			r.handle(ev)
+		}
+		r.rd.release(ev)
+		select {
+		case ev = <-r.rd.events:
+		default:
+			return nil
+		}
+	}
+}
+
+func (r *receiver) handle(ev event) {
+	if ev.hdr.Type != wire.Data {
+		r.counters.Foreign.Add(1)
+		return
+	}
+	seq := ev.hdr.Op
+	switch {
+	case seq > r.expected:
+		r.lost(seq)
+		r.expected = seq + 1
+	case seq == r.expected:
+		r.expected++
+	case seq+1 == r.expected:
+		r.counters.Failure(&r.counters.Dup, "task %d: message %d came twice", r.index, seq)
+	default:
+		r.counters.Failure(&r.counters.Reordered, "task %d: message %d came after %d", r.index, seq, r.expected-1)
+	}
+	if len(ev.body) != r.params.Size || int(ev.hdr.Length) != r.params.Size {
+		r.counters.Failure(&r.counters.DataFailures, "task %d: message %d has %d bytes of payload, want %d", r.index, seq, len(ev.body), r.params.Size)
+	} else if off := pattern.Verify(ev.body, r.stream(seq)); off >= 0 {
+		r.counters.Failure(&r.counters.DataFailures, "task %d: message %d differs at byte %d", r.index, seq, off)
+	}
+	r.counters.Served.Add(1)
+	r.counters.ServedBytes.Add(int64(len(ev.body)))
+	r.acks = append(r.acks, seq)
+}
+
+// lost counts the messages from the expected one up to, not including, seq.
+func (r *receiver) lost(seq uint64) {
+	if seq <= r.expected {
+		return
+	}
+	r.counters.Failure(&r.counters.Lost, "task %d: messages %d to %d did not come", r.index, r.expected, seq-1)
+	r.counters.Lost.Add(int64(seq-r.expected) - 1) // Failure counted one
+}
+
+func (r *receiver) finish() error { return r.conn.Close() }

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+
+// Package fakerds is a network of RDS sockets in memory, for tests. It keeps
+// the rules that matter: messages between two sockets arrive once and in order;
+// a registered region has a key that is unique on its host; an RDMA operation
+// happens before its message arrives; the message releases a use-once region; a
+// message with an RDMA operation is dropped whole when the connection breaks,
+// while others wait. And it can break them, by [Fault].
+package fakerds
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/rds-ext/rds_ext/gonl/rds"
+)
+
+// Fault says what happens to one message.
+type Fault struct {
+	Err       error      // Send fails
+	Vanish    bool       // neither RDMA nor message, nor any notification
+	Status    rds.Status // the RDMA fails; the message is dropped
+	LateDrop  bool       // all arrives, but the sender is told StatusDropped
+	Duplicate bool       // the message arrives twice
+	Corrupt   func(target rds.Segment)
+	Payload   func(p []byte) // changes the payload that arrives
+	KeepMR    bool           // the use-once region is not released
+}
+
+// Net is a network. Hook fields must be set before it is used.
+type Net struct {
+	// Fault is asked about each message; n counts the messages of the network.
+	// It is called with the network locked and must not call back.
+	Fault func(n int, from netip.AddrPort, m rds.Message) Fault
+	// Kind is the transport of all sockets, TransportIB if not set.
+	Kind rds.Transport
+	// SndBuf is the send buffer of all sockets, 1 GiB if not set.
+	SndBuf int
+
+	mu      sync.Mutex
+	conns   map[netip.AddrPort]*Conn
+	port    uint16
+	key     uint32
+	regions map[uint32]*region
+	n       int
+	resets  uint64
+	down    bool
+	held    []func() // what happens when the network is up again
+}
+
+type region struct {
+	owner *Conn
+	seg   rds.Segment
+	once  bool
+}
+
+// New makes a network.
+func New() *Net {
+	return &Net{conns: map[netip.AddrPort]*Conn{}, regions: map[uint32]*region{}, port: 10000, key: 100}
+}
+
+// Listen opens a socket.
+func (n *Net) Listen(addr netip.AddrPort, _ rds.Config) (*Conn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if addr.Port() == 0 {
+		n.port++
+		addr = netip.AddrPortFrom(addr.Addr(), n.port)
+	}
+	if n.conns[addr] != nil {
+		return nil, &rds.Error{Op: "bind", Addr: addr, Err: unix.EADDRINUSE}
+	}
+	c := &Conn{net: n, addr: addr, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	n.conns[addr] = c
+	return c, nil
+}
+
+// Regions returns how many regions are registered.
+func (n *Net) Regions() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.regions)
+}
+
+// Open returns how many sockets are open.
+func (n *Net) Open() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.conns)
+}
+
+// Down breaks the connection: plain messages wait, RDMA fails as "dropped" when
+// it is up again, and registrations are not possible.
+func (n *Net) Down() {
+	n.mu.Lock()
+	n.down = true
+	n.resets++
+	n.mu.Unlock()
+}
+
+// Up mends the connection. Like Linux, it stays down while a region is
+// registered: then Up returns false.
+func (n *Net) Up() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.regions) > 0 {
+		return false
+	}
+	n.down = false
+	held := n.held
+	n.held = nil
+	for _, f := range held {
+		f()
+	}
+	return true
+}
+
+// Conn is a socket.
+type Conn struct {
+	net    *Net
+	addr   netip.AddrPort
+	wake   chan struct{}
+	closed chan struct{}
+	queue  []rds.Received
+	bodies [][]byte
+	gen    int // messages of older generations were cancelled
+}
+
+// Send delivers a message, or does what the fault says.
+func (c *Conn) Send(ctx context.Context, m rds.Message) (rds.Sent, error) {
+	for {
+		sent, err := c.trySend(m)
+		if !errors.Is(err, rds.ErrNotReady) {
+			return sent, err
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return rds.Sent{}, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+func (c *Conn) trySend(m rds.Message) (rds.Sent, error) {
+	n := c.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.conns[c.addr] != c {
+		return rds.Sent{}, os.ErrClosed
+	}
+	if n.down && m.Map != nil {
+		return rds.Sent{}, &rds.Error{Op: "send", Addr: m.To, Err: unix.EAGAIN}
+	}
+	var f Fault
+	n.n++
+	if n.Fault != nil {
+		f = n.Fault(n.n, c.addr, m)
+	}
+	if f.Err != nil {
+		return rds.Sent{}, f.Err
+	}
+	var sent rds.Sent
+	sent.Elapsed = 70 * time.Microsecond
+	if m.Map != nil {
+		n.key++
+		n.regions[n.key] = &region{owner: c, seg: m.Map.Segment, once: m.Map.Flags&rds.UseOnce != 0}
+		sent.Cookie = rds.NewCookie(n.key, 0)
+	}
+	m.Payload = append([]byte{}, m.Payload...) // the kernel copies
+	gen := c.gen
+	deliver := func() { c.deliver(m, f, sent.Cookie) }
+	switch {
+	case !n.down:
+		deliver()
+	case m.RDMA != nil:
+		n.held = append(n.held, func() { c.complete(m.RDMA, rds.StatusDropped) })
+	default:
+		n.held = append(n.held, func() {
+			if c.gen == gen {
+				deliver()
+			}
+		})
+	}
+	return sent, nil
+}
+
+// deliver makes the RDMA and puts the message into the receiver's queue.
+func (c *Conn) deliver(m rds.Message, f Fault, announced rds.Cookie) {
+	n := c.net
+	if f.Vanish {
+		return
+	}
+	if m.RDMA != nil {
+		st := f.Status
+		if st == rds.StatusSuccess {
+			st = n.rdma(m.RDMA, f)
+		}
+		if f.LateDrop {
+			st = rds.StatusDropped
+		}
+		c.complete(m.RDMA, st)
+		if st != rds.StatusSuccess && !f.LateDrop {
+			return
+		}
+		if r := n.regions[m.RDMA.Remote.Key()]; r != nil && r.once && !f.KeepMR {
+			delete(n.regions, m.RDMA.Remote.Key())
+		}
+	}
+	to := n.conns[m.To]
+	if to == nil {
+		return // nobody listens: RDS does not tell
+	}
+	if f.Payload != nil {
+		f.Payload(m.Payload)
+	}
+	r := rds.Received{From: c.addr, N: len(m.Payload), Cookie: announced, HasCookie: announced != 0}
+	to.push(r, m.Payload)
+	if f.Duplicate {
+		to.push(r, m.Payload)
+	}
+}
+
+func (n *Net) rdma(op *rds.RDMA, f Fault) rds.Status {
+	r := n.regions[op.Remote.Key()]
+	if r == nil {
+		n.resets++
+		return rds.StatusRemoteError
+	}
+	remote, local := r.seg.Bytes(), op.Local[0].Bytes()
+	target := r.seg
+	if op.Flags&rds.ReadWrite != 0 {
+		copy(remote, local)
+	} else {
+		copy(local, remote)
+		target = op.Local[0]
+	}
+	if f.Corrupt != nil {
+		f.Corrupt(target)
+	}
+	return rds.StatusSuccess
+}
+
+func (c *Conn) complete(op *rds.RDMA, st rds.Status) {
+	if op.Flags&rds.NotifyMe != 0 {
+		c.push(rds.Received{Completions: []rds.Completion{{Token: op.Token, Status: st}}}, nil)
+	}
+}
+
+func (c *Conn) push(r rds.Received, body []byte) {
+	if c.net.conns[c.addr] != c {
+		return
+	}
+	c.queue = append(c.queue, r)
+	c.bodies = append(c.bodies, body)
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Receive takes what is next in the queue.
+func (c *Conn) Receive(ctx context.Context, buf []byte) (rds.Received, error) {
+	for {
+		c.net.mu.Lock()
+		if len(c.queue) > 0 {
+			r := c.queue[0]
+			r.N = copy(buf, c.bodies[0])
+			r.Truncated = r.N < len(c.bodies[0])
+			c.queue, c.bodies = c.queue[1:], c.bodies[1:]
+			c.net.mu.Unlock()
+			return r, nil
+		}
+		c.net.mu.Unlock()
+		select {
+		case <-c.wake:
+		case <-c.closed:
+			return rds.Received{}, os.ErrClosed
+		case <-ctx.Done():
+			return rds.Received{}, ctx.Err()
+		}
+	}
+}
+
+// FreeMR releases a region of this socket.
+func (c *Conn) FreeMR(k rds.Cookie, _ rds.Flags) error {
+	c.net.mu.Lock()
+	defer c.net.mu.Unlock()
+	if r := c.net.regions[k.Key()]; r != nil && r.owner == c {
+		delete(c.net.regions, k.Key())
+		return nil
+	}
+	return &rds.Error{Op: "free mr", Err: unix.EINVAL}
+}
+
+// CancelSentTo drops what waits for the network to come up.
+func (c *Conn) CancelSentTo(netip.AddrPort) error {
+	c.net.mu.Lock()
+	c.gen++
+	c.net.mu.Unlock()
+	return nil
+}
+
+// LocalAddr returns the address.
+func (c *Conn) LocalAddr() netip.AddrPort { return c.addr }
+
+// Transport returns the network's kind.
+func (c *Conn) Transport() (rds.Transport, error) {
+	if c.net.Kind == rds.TransportAny {
+		return rds.TransportIB, nil
+	}
+	return c.net.Kind, nil
+}
+
+// SendBuffer returns the network's setting.
+func (c *Conn) SendBuffer() (int, error) {
+	if c.net.SndBuf == 0 {
+		return 1 << 30, nil
+	}
+	return c.net.SndBuf, nil
+}
+
+// Connections returns a connection from this socket's address to every other.
+func (c *Conn) Connections() ([]rds.Connection, error) {
+	c.net.mu.Lock()
+	defer c.net.mu.Unlock()
+	var cs []rds.Connection
+	for a := range c.net.conns {
+		if a.Addr() != c.addr.Addr() {
+			cs = append(cs, rds.Connection{Local: c.addr.Addr(), Peer: a.Addr(), Connected: !c.net.down})
+		}
+	}
+	return cs, nil
+}
+
+// Counters returns the number of resets.
+func (c *Conn) Counters() (map[string]uint64, error) {
+	c.net.mu.Lock()
+	defer c.net.mu.Unlock()
+	return map[string]uint64{"conn_reset": c.net.resets}, nil
+}
+
+// Close closes the socket and releases its regions.
+func (c *Conn) Close() error {
+	n := c.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.conns[c.addr] != c {
+		return os.ErrClosed
+	}
+	delete(n.conns, c.addr)
+	for k, r := range n.regions {
+		if r.owner == c {
+			delete(n.regions, k)
+		}
+	}
+	close(c.closed)
+	return nil
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Roles in a report.
+const (
+	RoleStress = "stress"
+	RoleServe  = "serve"
+)
+
+// Report is what a run ends with. Ops to Max are this side's requests;
+// VerifyFailures and MRsHeld add up both sides.
+type Report struct {
+	Role      string `json:"role"` // RoleStress or RoleServe
+	Mode      string `json:"mode"`
+	Size      int    `json:"size"` // bytes an operation
+	Depth     int    `json:"depth"`
+	Tasks     int    `json:"tasks"`
+	Duplex    bool   `json:"duplex"`
+	Seed      uint64 `json:"seed"`
+	LocalAddr string `json:"local_addr"`
+	PeerAddr  string `json:"peer_addr"`
+	Transport string `json:"transport"`
+
+	Ops       int64   `json:"ops"`
+	Bytes     int64   `json:"bytes"`
+	Seconds   float64 `json:"seconds"`
+	OpsPerS   float64 `json:"ops_per_s"`
+	BytesPerS float64 `json:"bytes_per_s"`
+	Summary
+	SendmsgMean float64 `json:"sendmsg_us_mean"`
+	SendmsgP99  float64 `json:"sendmsg_us_p99"`
+
+	VerifyFailures int64 `json:"verify_failures"`
+	MRsHeld        int64 `json:"mrs_held"`
+	Resets         int64 `json:"resets"`
+	Aborted        int64 `json:"aborted"`
+	Retried        int64 `json:"retried"`
+
+	Interrupted bool   `json:"interrupted"`     // ended by a signal on this side
+	Error       string `json:"error,omitempty"` // why the run failed
+
+	Local Result  `json:"local"`
+	Peer  *Result `json:"peer"` // null if the peer did not tell
+}
+
+// Fill computes the totals of Local, Peer, Seconds and the histograms.
+func (r *Report) Fill(latency, sendmsg *Latency) {
+	r.Ops, r.Bytes = r.Local.Ops, r.Local.Bytes
+	if r.Seconds > 0 {
+		r.OpsPerS = round2(float64(r.Ops) / r.Seconds)
+		r.BytesPerS = round2(float64(r.Bytes) / r.Seconds)
+	}
+	r.Summary = latency.Summary()
+	s := sendmsg.Summary()
+	r.SendmsgMean, r.SendmsgP99 = s.Mean, s.P99
+	r.VerifyFailures, r.MRsHeld = r.Local.VerifyFailures, r.Local.MRsHeld
+	if r.Peer != nil {
+		r.VerifyFailures += r.Peer.VerifyFailures
+		r.MRsHeld += r.Peer.MRsHeld
+	}
+	r.Resets, r.Aborted, r.Retried = r.Local.Resets, r.Local.Aborted, r.Local.Retried
+}
+
+func round2(x float64) float64 { return float64(int64(x*100+0.5)) / 100 }
+
+// Verdict returns nil if the run did something and everything was right.
+func (r *Report) Verdict() error {
+	var bad []string
+	if r.VerifyFailures > 0 {
+		s := fmt.Sprintf("%d verification failures", r.VerifyFailures)
+		if r.Local.FirstFailure != "" {
+			s += ", the first: " + r.Local.FirstFailure
+		} else if r.Peer != nil && r.Peer.FirstFailure != "" {
+			s += ", the first, at the peer: " + r.Peer.FirstFailure
+		}
+		bad = append(bad, s)
+	}
+	if r.MRsHeld > 0 {
+		bad = append(bad, fmt.Sprintf("%d memory regions were still held at the end (and have been freed)", r.MRsHeld))
+	}
+	if r.Ops == 0 && r.Local.Served == 0 {
+		bad = append(bad, "nothing was done")
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(bad, "; "))
+}
+
+// Text returns the report for people.
+func (r *Report) Text() string {
+	var b strings.Builder
+	p := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-18s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	what := fmt.Sprintf("%s, %d bytes, depth %d, %d task(s)", r.Mode, r.Size, r.Depth, r.Tasks)
+	if r.Duplex {
+		what += ", both ways"
+	}
+	p(r.Role, "%s -> %s over %s: %s, seed %d", r.LocalAddr, r.PeerAddr, r.Transport, what, r.Seed)
+	if r.Ops > 0 || r.Role == RoleStress {
+		p("operations", "%d in %.2f s, %.1f a second", r.Ops, r.Seconds, r.OpsPerS)
+		p("bytes", "%d, %.2f MB/s", r.Bytes, r.BytesPerS/1e6)
+	}
+	if r.Local.Served > 0 || r.Role == RoleServe {
+		p("served", "%d operations of the peer, %d bytes, in %.2f s", r.Local.Served, r.Local.ServedBytes, r.Seconds)
+	}
+	if r.Ops > 0 {
+		p("latency us", "p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f  max %.1f", r.P50, r.P90, r.P99, r.P999, r.Max)
+		p("sendmsg us", "mean %.1f  p99 %.1f", r.SendmsgMean, r.SendmsgP99)
+	}
+	p("verify failures", "%d", r.VerifyFailures)
+	for _, side := range []*Result{&r.Local, r.Peer} {
+		if side != nil && side.FirstFailure != "" {
+			p("first failure", "%s", side.FirstFailure)
+		}
+	}
+	p("MRs still held", "%d of %d mapped", r.MRsHeld, r.Local.MRsMapped+r.peerMapped())
+	p("resets", "%d, operations aborted %d, retried %d", r.Resets, r.Aborted, r.Retried)
+	for name, n := range r.Local.RDMAErrors {
+		p("RDMA errors", "%d %s", n, name)
+	}
+	if r.Peer != nil {
+		p("peer", "operations %d, served %d, verify failures %d, MRs held %d, resets %d",
+			r.Peer.Ops, r.Peer.Served, r.Peer.VerifyFailures, r.Peer.MRsHeld, r.Peer.Resets)
+		for name, n := range r.Peer.RDMAErrors {
+			p("peer RDMA errors", "%d %s", n, name)
+		}
+	}
+	if r.Interrupted {
+		p("interrupted", "by a signal")
+	}
+	return b.String()
+}
+
+func (r *Report) peerMapped() int64 {
+	if r.Peer == nil {
+		return 0
+	}
+	return r.Peer.MRsMapped
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+package stats
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rds-ext/rds_ext/gonl/rds"
+)
+
+func TestLatency(t *testing.T) {
+	l := NewLatency()
+	if s := l.Summary(); s != (Summary{}) {
+		t.Errorf("empty: %+v", s)
+	}
+	for i := 1; i <= 100; i++ {
+		l.Record(time.Duration(i) * time.Microsecond)
+	}
+	o := NewLatency()
+	o.Record(time.Hour)
+	o.Record(-1)
+	l.Merge(o)
+	s := l.Summary()
+	if s.P50 < 48 || s.P50 > 52 || s.Max < 599e6 || s.Max > 601e6 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestReport(t *testing.T) {
+	var c Counters
+	c.Ops.Store(100)
+	c.Bytes.Store(409600)
+	c.Mapped.Store(100)
+	c.RDMAError(rds.StatusDropped)
+	c.RDMAError(77)
+	r := Report{Seconds: 2, Local: c.Result(), Peer: &Result{Served: 100}}
+	l := NewLatency()
+	l.Record(time.Millisecond)
+	r.Fill(l, l)
+	if err := r.Verdict(); err != nil {
+		t.Error(err)
+	}
+	if r.OpsPerS != 50 || r.BytesPerS != 204800 || r.P50 < 999 || r.P50 > 1001 {
+		t.Errorf("%+v", r)
+	}
+	if got := r.Local.RDMAErrors; got["dropped"] != 1 || got["other error"] != 1 {
+		t.Errorf("errors %v", got)
+	}
+	j, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(j, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []string{
+		"ops", "bytes", "seconds", "ops_per_s", "bytes_per_s", "p50_us", "p90_us", "p99_us", "max_us",
+		"sendmsg_us_mean", "verify_failures", "mrs_held", "resets", "aborted", "retried", "peer",
+	} {
+		if _, ok := m[k]; !ok {
+			t.Errorf("JSON has no %q: %s", k, j)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	var c Counters
+	c.Ops.Store(1)
+	c.Failure(&c.DataFailures, "byte %d", 5)
+	c.Failure(&c.Lost, "later")
+	for want, r := range map[string]Report{
+		"nothing was done":  {},
+		"the first: byte 5": {Local: c.Result()},
+		"at the peer: x":    {Local: Result{Ops: 1}, Peer: &Result{VerifyFailures: 1, FirstFailure: "x"}},
+		"3 memory regions":  {Local: Result{Ops: 1, MRsHeld: 1}, Peer: &Result{MRsHeld: 2}},
+	} {
+		r.Fill(NewLatency(), NewLatency())
+		if err := r.Verdict(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+// Command rdsmr exercises RDS with RDMA between two hosts: it registers memory
+// for one use, lets the peer read or write it, verifies every byte, and
+// measures. `rdsmr serve` runs on one host, `rdsmr stress` on the other.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the run failed, or what it found was wrong
+	exitUsage  = 2 // wrong command line
+)
+
+// usageError is an error of the command line.
+type usageError struct{ error }
+
+// Unwrap returns the error itself.
+func (e usageError) Unwrap() error { return e.error }
+
+func main() {
+	os.Exit(exitCode(newRoot().Execute()))
+}
+
+// exitCode prints err, on one line, and chooses the code.
+func exitCode(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(os.Stderr, "rdsmr: %s\n", oneLine(err))
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+
+package gonl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"syscall"
+	"time"
+
+	"github.com/mdlayher/genetlink"
+	"github.com/mdlayher/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/rds-ext/rds_ext/gonl/spec"
+)
+
+// EventType says what happened.
+type EventType uint8
+
+const (
+	// EventConnUp: a connection was established.
+	EventConnUp EventType = iota + 1
+	// EventConnDown: an established connection was lost or closed.
+	EventConnDown
+	// EventVersionLearnt: the peer's version header came in.
+	EventVersionLearnt
+	// EventLost: the reader was too slow, and the kernel dropped events. Those
+	// before and after are complete; list the connections to catch up.
+	EventLost
+)
+
+var eventTypeNames = nameTable{
+	{uint32(EventConnUp), "conn-up"},
+	{uint32(EventConnDown), "conn-down"},
+	{uint32(EventVersionLearnt), "version-learnt"},
+	{uint32(EventLost), "events-lost"},
+}
+
+// String returns the name in the specification, or "events-lost".
+func (t EventType) String() string { return eventTypeNames.name(uint32(t)) }
+
+// MarshalText encodes t as String does; JSON uses it too.
+func (t EventType) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText accepts what MarshalText makes.
+func (t *EventType) UnmarshalText(text []byte) error {
+	n, err := eventTypeNames.parse("event type", string(text))
+	if err != nil {
+		return err
+	}
+	if n > 255 {
+		return fmt.Errorf("gonl: event type %d is over 255", n)
+	}
+	*t = EventType(n)
+	return nil
+}
+
+// Event is something that happened to a connection.
+type Event struct {
+	// Type says what happened.
+	Type EventType
+	// Time at which this program received the event.
+	Time time.Time
+	// Conn is the connection right after the event; nil for EventLost.
+	Conn *Conn
+}
+
+// eventBuffer is how many bytes of events the kernel may keep for a slow
+// reader, some 4,000 of them. The kernel may grant less.
+const eventBuffer = 1 << 20
+
+// EventStream is a subscription to the events of the client's network
+// namespace. Its methods are for one goroutine, except Close.
+type EventStream struct {
+	ctx    context.Context
+	link   link
+	family uint16
+	now    func() time.Time
+	queue  []netlink.Message
+}
+
+// Events subscribes to connection events. Everything that happens after Events
+// has returned is in the stream, or accounted for by EventLost. The stream has
+// a socket of its own; it ends with ctx or Close, not with the client.
+func (c *Client) Events(ctx context.Context) (*EventStream, error) {
+	if err := c.acquire(ctx); err != nil {
+		return nil, fmt.Errorf("gonl: events: %w", err)
+	}
+	defer c.release()
+	l, err := c.subscribe()
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.events(ctx, l)
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return s, nil
+}
+
+// events joins the groups. That of the controller comes first: once it is
+// joined, an unloading of the module cannot go unnoticed, and the look-up of
+// the family behind it tells if it has happened before.
+func (c *Client) events(ctx context.Context, l link) (*EventStream, error) {
+	ctrl, err := c.conn.GetFamily(ctrlFamily)
+	if err != nil {
+		return nil, fmt.Errorf("gonl: look up the controller: %w", plain(err))
+	}
+	if err := joinGroup(l, ctrl, ctrlGroup); err != nil {
+		return nil, err
+	}
+	if err := c.resolve(); err != nil {
+		return nil, err
+	}
+	if err := joinGroup(l, c.family, spec.GroupConn); err != nil {
+		return nil, err
+	}
+	return &EventStream{ctx: ctx, link: l, family: c.family.ID, now: time.Now}, nil
+}
+
+// Names of the generic netlink controller and its group.
+const (
+	ctrlFamily = "nlctrl"
+	ctrlGroup  = "notify"
+)
+
+func joinGroup(l link, f genetlink.Family, name string) error {
+	for _, g := range f.Groups {
+		if g.Name != name {
+			continue
+		}
+		if err := l.join(g.ID); err != nil {
+			return fmt.Errorf("gonl: join the multicast group %s of %s: %w", name, f.Name, err)
+		}
+		return nil
+	}
+	return malformed("family "+f.Name, fmt.Errorf("no multicast group %s", name))
+}
+
+// Close ends the stream; a Next under way fails with net.ErrClosed.
+func (s *EventStream) Close() error { return s.link.close() }
+
+// Next waits for the next event. It fails with the context's error when that
+// has ended, with ErrNotLoaded when the module was unloaded, and with
+// net.ErrClosed after Close. After an error the stream is at its end.
+func (s *EventStream) Next() (Event, error) {
+	for {
+		for len(s.queue) > 0 {
+			m := s.queue[0]
+			s.queue = s.queue[1:]
+			ev, err := s.event(m)
+			if err != nil {
+				return Event{}, err
+			}
+			if ev != nil {
+				return *ev, nil
+			}
+		}
+		b, err := s.link.recv(s.ctx)
+		if errors.Is(err, syscall.ENOBUFS) {
+			return Event{Type: EventLost, Time: s.now()}, nil
+		}
+		if err != nil {
+			return Event{}, fmt.Errorf("gonl: events: %w", plain(err))
+		}
+		if s.queue, err = splitDatagram(b); err != nil {
+			return Event{}, err
+		}
+	}
+}
+
+// All yields the events until the stream ends, and then once the error that
+// Next gave. It does not close the stream.
+func (s *EventStream) All() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for {
+			ev, err := s.Next()
+			if !yield(ev, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// event reads a message, and returns nil for one that is none of ours.
+func (s *EventStream) event(m netlink.Message) (*Event, error) {
+	switch uint16(m.Header.Type) {
+	case s.family:
+		return parseEvent(m.Data, s.now())
+	case unix.GENL_ID_CTRL:
+		gone, err := parseFamilyGone(m.Data)
+		if err != nil {
+			return nil, err
+		}
+		if gone == s.family {
+			return nil, fmt.Errorf("gonl: the module was unloaded: %w", ErrNotLoaded)
+		}
+	}
+	return nil, nil
+}
+
+// parseEvent reads an event of the family; nil where it is of a newer kernel.
+func parseEvent(b []byte, now time.Time) (*Event, error) {
+	var m genetlink.Message
+	if err := m.UnmarshalBinary(b); err != nil {
+		return nil, malformed("event", err)
+	}
+	ev := &Event{Time: now}
+	switch m.Header.Command {
+	case spec.CmdConnUp:
+		ev.Type = EventConnUp
+	case spec.CmdConnDown:
+		ev.Type = EventConnDown
+	case spec.CmdVersionLearnt:
+		ev.Type = EventVersionLearnt
+	default:
+		return nil, nil
+	}
+	conn, err := parseConn(m.Data)
+	if err != nil {
+		return nil, err
+	}
+	ev.Conn = &conn
+	return ev, nil
+}
+
+// parseFamilyGone reads a message of the controller: the number of the family
+// that was taken away, or 0 where it says something else.
+func parseFamilyGone(b []byte) (uint16, error) {
+	var m genetlink.Message
+	if err := m.UnmarshalBinary(b); err != nil {
+		return 0, malformed("controller event", err)
+	}
+	if m.Header.Command != unix.CTRL_CMD_DELFAMILY {
+		return 0, nil
+	}
+	ad, err := netlink.NewAttributeDecoder(m.Data)
+	if err != nil {
+		return 0, malformed("controller event", err)
+	}
+	var id uint16
+	for ad.Next() {
+		if ad.Type() == unix.CTRL_ATTR_FAMILY_ID {
+			id = ad.Uint16()
+		}
+	}
+	if err := ad.Err(); err != nil {
+		return 0, malformed("controller event", err)
+	}
+	return id, nil
+}

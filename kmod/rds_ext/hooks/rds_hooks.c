@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hands the planted calls over to rds_ext.ko. Built into rds.ko.
+ */
+#include <linux/export.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+
+#include "rds.h"
+#include "rds_hooks.h"
+
+struct static_key_false rds_hooks_key = STATIC_KEY_FALSE_INIT;
+EXPORT_SYMBOL_GPL(rds_hooks_key);
+
+/* Set and cleared under the mutex, read under RCU. */
+static const struct rds_hooks_ops __rcu *rds_hooks_ops;
+static DEFINE_MUTEX(rds_hooks_mutex);
+
+/**
+ * rds_hooks_register() - have operations run at the planted calls
+ * @ops: the operations, all of them set; must stay until they are unregistered
+ *
+ * Context: process, may sleep. Operations can run before this returns.
+ * Return: 0, or -EBUSY where others are registered already.
+ */
+int rds_hooks_register(const struct rds_hooks_ops *ops)
+{
+	int ret = 0;
+
+	mutex_lock(&rds_hooks_mutex);
+	if (rcu_access_pointer(rds_hooks_ops)) {
+		ret = -EBUSY;
+	} else {
+		rcu_assign_pointer(rds_hooks_ops, ops);
+		static_branch_enable(&rds_hooks_key);
+	}
+	mutex_unlock(&rds_hooks_mutex);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rds_hooks_register);
+
+/**
+ * rds_hooks_unregister() - stop the operations
+ * @ops: what was given to rds_hooks_register()
+ *
+ * Context: process, may sleep; waits for those that are running.
+ */
+void rds_hooks_unregister(const struct rds_hooks_ops *ops)
+{
+	mutex_lock(&rds_hooks_mutex);
+	if (!WARN_ON_ONCE(rcu_access_pointer(rds_hooks_ops) != ops)) {
+		static_branch_disable(&rds_hooks_key);
+		RCU_INIT_POINTER(rds_hooks_ops, NULL);
+	}
+	mutex_unlock(&rds_hooks_mutex);
+	synchronize_rcu();
+}
+EXPORT_SYMBOL_GPL(rds_hooks_unregister);
+
+/*
+ * The key can be seen on while there are no operations: patching the jumps in
+ * and out is not one step with setting the pointer.
+ */
+void rds_hooks_call_conn_created(struct rds_connection *conn)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->conn_created(conn);
+	rcu_read_unlock();
+}
+
+void rds_hooks_call_conn_destroyed(struct rds_connection *conn)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->conn_destroyed(conn);
+	rcu_read_unlock();
+}
+
+void rds_hooks_call_path_up(struct rds_conn_path *cp)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->path_up(cp);
+	rcu_read_unlock();
+}
+
+void rds_hooks_call_path_down(struct rds_conn_path *cp)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->path_down(cp);
+	rcu_read_unlock();
+}
+
+void rds_hooks_call_rx_incoming(struct rds_connection *conn,
+				const struct rds_header *hdr)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->rx_incoming(conn, hdr);
+	rcu_read_unlock();
+}
+
+/* Called from rds_rdma.ko. */
+void rds_hooks_call_rx_header(struct rds_connection *conn,
+			      const struct rds_header *hdr)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->rx_header(conn, hdr);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(rds_hooks_call_rx_header);
+
+/* Called from rds_rdma.ko. */
+void rds_hooks_call_tx_header(struct rds_connection *conn,
+			      struct rds_header *hdr)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops && ops->tx_header(conn, hdr))
+		rds_message_make_checksum(hdr);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(rds_hooks_call_tx_header);
+
+int rds_hooks_call_ext_add(struct rds_header *hdr, unsigned int type,
+			   const void *data)
+{
+	const struct rds_hooks_ops *ops;
+	int ret = -1;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ret = ops->ext_add(hdr, type, data);
+	rcu_read_unlock();
+	return ret;
+}
+
+int rds_hooks_call_ext_next(const struct rds_header *hdr, unsigned int *pos,
+			    void *buf, unsigned int *buflen)
+{
+	const struct rds_hooks_ops *ops;
+	int ret = -1;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ret = ops->ext_next(hdr, pos, buf, buflen);
+	rcu_read_unlock();
+	return ret;
+}

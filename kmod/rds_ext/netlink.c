@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+
+#include "announce.h"
+#include "conn.h"
+#include "counters.h"
+#include "exthdr.h"
+#include "netlink.h"
+#include "rds_ext_uapi.h"
+#include "settings.h"
+
+static struct genl_family family;
+
+/* Events may be sent; read under RCU. */
+static bool events;
+
+/* Policies. What they do not name is refused, as is what follows the last. */
+
+static const struct nla_policy conn_policy[RDS_EXT_A_CONN_MAX + 1] = {
+	[RDS_EXT_A_CONN_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RDS_EXT_A_CONN_TRANSPORT] = NLA_POLICY_MAX(NLA_U32,
+						    RDS_EXT_TRANSPORT_LOOP),
+	[RDS_EXT_A_CONN_LOCAL_ADDR] =
+		NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
+	[RDS_EXT_A_CONN_PEER_ADDR] =
+		NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
+	[RDS_EXT_A_CONN_TOS] = { .type = NLA_U8 },
+	[RDS_EXT_A_CONN_STATE] = NLA_POLICY_MAX(NLA_U32,
+						RDS_EXT_CONN_STATE_ERROR),
+	[RDS_EXT_A_CONN_PEER_VERSION] = NLA_POLICY_MAX(NLA_U32, 0xffff),
+	[RDS_EXT_A_CONN_PEER_KIND] = NLA_POLICY_MAX(NLA_U32,
+						    RDS_EXT_PEER_KIND_RDS_EXT),
+};
+
+static const struct nla_policy exthdr_policy[RDS_EXT_A_EXTHDR_MAX + 1] = { };
+
+static const struct nla_policy get_policy[RDS_EXT_A_SETTINGS_MAX + 1] = { };
+
+static const struct nla_policy set_policy[RDS_EXT_A_SETTINGS_MAX + 1] = {
+	[RDS_EXT_A_SETTINGS_VERSION_HEADER] = NLA_POLICY_MAX(NLA_U8, 1),
+	[RDS_EXT_A_SETTINGS_FEATURE_MASK] =
+		NLA_POLICY_MASK(NLA_U32, REXT_FEATURES),
+};
+
+/*
+ * The parser of the kernel takes the last of several attributes of one type.
+ * Which of them the sender meant is anybody's guess, so refuse them.
+ */
+static int refuse_repeated(const struct nlmsghdr *nlh,
+			   struct netlink_ext_ack *extack)
+{
+	const struct nlattr *nla;
+	unsigned long seen = 0;
+	int rem;
+
+	BUILD_BUG_ON(RDS_EXT_A_CONN_MAX >= BITS_PER_LONG);
+	BUILD_BUG_ON(RDS_EXT_A_EXTHDR_MAX >= BITS_PER_LONG);
+	BUILD_BUG_ON(RDS_EXT_A_SETTINGS_MAX >= BITS_PER_LONG);
+
+	nlmsg_for_each_attr(nla, nlh, GENL_HDRLEN, rem) {
+		/* Larger ones have been refused by then. */
+		unsigned int type = nla_type(nla) % BITS_PER_LONG;
+
+		if (seen & BIT(type)) {
+			NL_SET_ERR_MSG_ATTR(extack, nla,
+					    "rds_ext: attribute given twice");
+			return -EINVAL;
+		}
+		seen |= BIT(type);
+	}
+	return 0;
+}
+
+/* Refuses what the policy allows only in the other kind of request. */
+static int refuse(struct nlattr **attrs, const u8 *types, unsigned int n,
+		  const char *message, struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (attrs[types[i]]) {
+			NL_SET_BAD_ATTR(extack, attrs[types[i]]);
+			extack->_msg = message;
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* Connections: encode */
+
+static int put_conn(struct sk_buff *skb, const struct rext_conn_info *info)
+{
+	if (nla_put_u32(skb, RDS_EXT_A_CONN_ID, info->id) ||
+	    nla_put_u32(skb, RDS_EXT_A_CONN_TRANSPORT, info->transport) ||
+	    nla_put_in6_addr(skb, RDS_EXT_A_CONN_LOCAL_ADDR, &info->local) ||
+	    nla_put_in6_addr(skb, RDS_EXT_A_CONN_PEER_ADDR, &info->peer) ||
+	    nla_put_u8(skb, RDS_EXT_A_CONN_TOS, info->tos) ||
+	    nla_put_u32(skb, RDS_EXT_A_CONN_STATE, info->state) ||
+	    nla_put_u32(skb, RDS_EXT_A_CONN_PATHS, info->paths) ||
+	    nla_put_u32(skb, RDS_EXT_A_CONN_VERSION, info->version) ||
+	    nla_put_u32(skb, RDS_EXT_A_CONN_AGREED_FEATURES, info->agreed) ||
+	    nla_put_u32(skb, RDS_EXT_A_CONN_LEARNT_FROM, info->learnt_from) ||
+	    nla_put_u32(skb, RDS_EXT_A_CONN_PEER_KIND, info->peer_kind) ||
+	    nla_put_u64_64bit(skb, RDS_EXT_A_CONN_UPS, info->ups,
+			      RDS_EXT_A_CONN_PAD) ||
+	    nla_put_u64_64bit(skb, RDS_EXT_A_CONN_DOWNS, info->downs,
+			      RDS_EXT_A_CONN_PAD))
+		return -EMSGSIZE;
+	if (info->loopback && nla_put_flag(skb, RDS_EXT_A_CONN_LOOPBACK))
+		return -EMSGSIZE;
+	if (info->passive && nla_put_flag(skb, RDS_EXT_A_CONN_PASSIVE))
+		return -EMSGSIZE;
+	if (info->announced &&
+	    nla_put_u32(skb, RDS_EXT_A_CONN_FEATURES, info->features))
+		return -EMSGSIZE;
+	if (info->learnt_from != RDS_EXT_LEARNT_FROM_NOTHING &&
+	    nla_put_u32(skb, RDS_EXT_A_CONN_PEER_VERSION, info->peer_version))
+		return -EMSGSIZE;
+	if (info->learnt &&
+	    nla_put_u32(skb, RDS_EXT_A_CONN_PEER_FEATURES,
+			info->peer_features))
+		return -EMSGSIZE;
+	if (info->up &&
+	    nla_put_u64_64bit(skb, RDS_EXT_A_CONN_UPTIME_MS, info->uptime_ms,
+			      RDS_EXT_A_CONN_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Connections: get */
+
+static bool matches(const struct rext_conn_info *info, struct nlattr **attrs)
+{
+	const struct nlattr *local = attrs[RDS_EXT_A_CONN_LOCAL_ADDR];
+	const struct nlattr *peer = attrs[RDS_EXT_A_CONN_PEER_ADDR];
+	const struct nlattr *tos = attrs[RDS_EXT_A_CONN_TOS];
+
+	return nla_get_u32(attrs[RDS_EXT_A_CONN_TRANSPORT]) ==
+		       info->transport &&
+	       !nla_memcmp(local, &info->local, sizeof(info->local)) &&
+	       !nla_memcmp(peer, &info->peer, sizeof(info->peer)) &&
+	       (tos ? nla_get_u8(tos) : 0) == info->tos && !info->passive;
+}
+
+static int find_conn(struct genl_info *info, struct rext_conn_info *conn)
+{
+	static const u8 names[] = {
+		RDS_EXT_A_CONN_TRANSPORT, RDS_EXT_A_CONN_LOCAL_ADDR,
+		RDS_EXT_A_CONN_PEER_ADDR, RDS_EXT_A_CONN_TOS,
+	};
+	struct nlattr *id = info->attrs[RDS_EXT_A_CONN_ID];
+	const struct net *net = genl_info_net(info);
+	unsigned long cursor = 0;
+	unsigned int i;
+	int ret;
+
+	if (id) {
+		ret = refuse(info->attrs, names, ARRAY_SIZE(names),
+			     "rds_ext: give either the id or the addresses",
+			     info->extack);
+		if (ret)
+			return ret;
+		if (rext_conn_get(net, nla_get_u32(id), conn))
+			return 0;
+		NL_SET_ERR_MSG_ATTR(info->extack, id,
+				    "rds_ext: no connection has this id");
+		return -ENOENT;
+	}
+
+	/* The last one, tos, may be absent. */
+	for (i = 0; i + 1 < ARRAY_SIZE(names); i++) {
+		if (!info->attrs[names[i]]) {
+			NL_SET_ERR_MSG_MOD(info->extack,
+					   "the id is missing, or one of local-addr, peer-addr, transport");
+			return -EINVAL;
+		}
+	}
+	while (rext_conn_next(net, &cursor, conn))
+		if (matches(conn, info->attrs))
+			return 0;
+	NL_SET_ERR_MSG_MOD(info->extack,
+			   "no connection between these addresses");
+	return -ENOENT;
+}
+
+static int conn_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	static const u8 filters[] = {
+		RDS_EXT_A_CONN_STATE, RDS_EXT_A_CONN_PEER_VERSION,
+		RDS_EXT_A_CONN_PEER_KIND,
+	};
+	struct rext_conn_info conn;
+	struct sk_buff *reply;
+	void *hdr;
+	int ret;
+
+	ret = refuse_repeated(info->nlhdr, info->extack);
+	if (ret)
+		return ret;
+	ret = refuse(info->attrs, filters, ARRAY_SIZE(filters),
+		     "rds_ext: only a dump can be filtered by this",
+		     info->extack);
+	if (ret)
+		return ret;
+	ret = find_conn(info, &conn);
+	if (ret)
+		return ret;
+
+	reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(reply, info, &family, 0, RDS_EXT_CMD_CONN_GET);
+	if (!hdr || put_conn(reply, &conn)) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+}
+
+/* Connections: dump */
+
+/**
+ * struct conn_dump - a dump between two of its messages
+ * @cursor: number of the connection that was shown last
+ * @attrs: set in the request; they point into the request, which the socket
+ *	keeps for as long as the dump goes on
+ */
+struct conn_dump {
+	unsigned long cursor;
+	struct nlattr *attrs[RDS_EXT_A_CONN_MAX + 1];
+};
+
+static int conn_dump_start(struct netlink_callback *cb)
+{
+	static const u8 ids[] = { RDS_EXT_A_CONN_ID, RDS_EXT_A_CONN_TOS };
+	struct conn_dump *dump;
+	int ret;
+
+	ret = refuse_repeated(cb->nlh, cb->extack);
+	if (ret)
+		return ret;
+	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
+	if (!dump)
+		return -ENOMEM;
+	ret = nlmsg_parse(cb->nlh, GENL_HDRLEN, dump->attrs,
+			  RDS_EXT_A_CONN_MAX, conn_policy, cb->extack);
+	if (!ret)
+		ret = refuse(dump->attrs, ids, ARRAY_SIZE(ids),
+			     "rds_ext: a dump cannot be filtered by this",
+			     cb->extack);
+	if (ret) {
+		kfree(dump);
+		return ret;
+	}
+	cb->args[0] = (long)dump;
+	return 0;
+}
+
+static bool passes_u32(const struct nlattr *wanted, u32 value)
+{
+	return !wanted || nla_get_u32(wanted) == value;
+}
+
+static bool passes(const struct rext_conn_info *info, struct nlattr **attrs)
+{
+	const struct nlattr *local = attrs[RDS_EXT_A_CONN_LOCAL_ADDR];
+	const struct nlattr *peer = attrs[RDS_EXT_A_CONN_PEER_ADDR];
+
+	if (local && nla_memcmp(local, &info->local, sizeof(info->local)))
+		return false;
+	if (peer && nla_memcmp(peer, &info->peer, sizeof(info->peer)))
+		return false;
+	return passes_u32(attrs[RDS_EXT_A_CONN_TRANSPORT], info->transport) &&
+	       passes_u32(attrs[RDS_EXT_A_CONN_STATE], info->state) &&
+	       passes_u32(attrs[RDS_EXT_A_CONN_PEER_VERSION],
+			  info->peer_version) &&
+	       passes_u32(attrs[RDS_EXT_A_CONN_PEER_KIND], info->peer_kind);
+}
+
+static int conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct conn_dump *dump = (struct conn_dump *)cb->args[0];
+	const struct net *net = sock_net(skb->sk);
+	unsigned long cursor = dump->cursor;
+	struct rext_conn_info conn;
+	void *hdr;
+
+	cb->seq = rext_conn_generation();
+	while (rext_conn_next(net, &cursor, &conn)) {
+		if (!passes(&conn, dump->attrs)) {
+			dump->cursor = cursor;
+			continue;
+		}
+		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				  cb->nlh->nlmsg_seq, &family, NLM_F_MULTI,
+				  RDS_EXT_CMD_CONN_GET);
+		if (!hdr)
+			break;
+		genl_dump_check_consistent(cb, hdr);
+		if (put_conn(skb, &conn)) {
+			genlmsg_cancel(skb, hdr);
+			break;
+		}
+		genlmsg_end(skb, hdr);
+		dump->cursor = cursor;
+	}
+	return skb->len;
+}
+
+static int conn_dump_done(struct netlink_callback *cb)
+{
+	kfree((void *)cb->args[0]);
+	return 0;
+}
+
+/* Extension headers: dump */
+
+static int put_exthdr(struct sk_buff *skb, unsigned int type,
+		      const u64 sum[REXT_COUNTERS])
+{
+	static const u8 attrs[REXT_COUNTERS] = {
+		[REXT_TX] = RDS_EXT_A_EXTHDR_TX,
+		[REXT_RX] = RDS_EXT_A_EXTHDR_RX,
+		[REXT_TX_NO_ROOM] = RDS_EXT_A_EXTHDR_TX_NO_ROOM,
+		[REXT_TX_DUPLICATE] = RDS_EXT_A_EXTHDR_TX_DUPLICATE,
+		[REXT_TX_REJECTED] = RDS_EXT_A_EXTHDR_TX_REJECTED,
+		[REXT_RX_UNKNOWN] = RDS_EXT_A_EXTHDR_RX_UNKNOWN,
+		[REXT_RX_TRUNCATED] = RDS_EXT_A_EXTHDR_RX_TRUNCATED,
+		[REXT_RX_DUPLICATE] = RDS_EXT_A_EXTHDR_RX_DUPLICATE,
+	};
+	const struct exthdr_desc *desc = exthdr_lookup(type);
+	unsigned int i;
+
+	if (nla_put_u32(skb, RDS_EXT_A_EXTHDR_TYPE, type))
+		return -EMSGSIZE;
+	if (desc &&
+	    (nla_put_string(skb, RDS_EXT_A_EXTHDR_NAME, desc->name) ||
+	     nla_put_u32(skb, RDS_EXT_A_EXTHDR_LENGTH, desc->len)))
+		return -EMSGSIZE;
+	for (i = 0; i < REXT_COUNTERS; i++)
+		if (nla_put_u64_64bit(skb, attrs[i], sum[i],
+				      RDS_EXT_A_EXTHDR_PAD))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int exthdr_dump_start(struct netlink_callback *cb)
+{
+	cb->args[0] = 1;
+	return refuse_repeated(cb->nlh, cb->extack);
+}
+
+static int exthdr_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	u64 sum[REXT_COUNTERS];
+	unsigned int type;
+	void *hdr;
+
+	for (type = cb->args[0]; type < REXT_TYPES; type++) {
+		if (!rext_counters_read(type, sum) && !exthdr_lookup(type))
+			continue;
+		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				  cb->nlh->nlmsg_seq, &family, NLM_F_MULTI,
+				  RDS_EXT_CMD_EXTHDR_GET);
+		if (!hdr)
+			break;
+		if (put_exthdr(skb, type, sum)) {
+			genlmsg_cancel(skb, hdr);
+			break;
+		}
+		genlmsg_end(skb, hdr);
+	}
+	cb->args[0] = type;
+	return skb->len;
+}
+
+/* Settings */
+
+static int settings_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *reply;
+	void *hdr;
+	int ret;
+
+	ret = refuse_repeated(info->nlhdr, info->extack);
+	if (ret)
+		return ret;
+	reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(reply, info, &family, 0,
+				RDS_EXT_CMD_SETTINGS_GET);
+	if (!hdr ||
+	    nla_put_u8(reply, RDS_EXT_A_SETTINGS_VERSION_HEADER,
+		       rext_settings_version_header()) ||
+	    nla_put_u32(reply, RDS_EXT_A_SETTINGS_FEATURE_MASK,
+			rext_settings_feature_mask()) ||
+	    nla_put_u32(reply, RDS_EXT_A_SETTINGS_SUPPORTED_FEATURES,
+			REXT_FEATURES) ||
+	    nla_put_u32(reply, RDS_EXT_A_SETTINGS_PROTOCOL_VERSION,
+			RDS_EXT_PROTOCOL_VERSION) ||
+	    nla_put_string(reply, RDS_EXT_A_SETTINGS_MODULE_VERSION,
+			   REXT_MODULE_VERSION)) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+}
+
+static int settings_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *header = info->attrs[RDS_EXT_A_SETTINGS_VERSION_HEADER];
+	struct nlattr *mask = info->attrs[RDS_EXT_A_SETTINGS_FEATURE_MASK];
+	int ret;
+
+	/*
+	 * Not by GENL_ADMIN_PERM, which says no word on what is missing. The
+	 * settings are the whole host's: root of a container has no say.
+	 */
+	if (!netlink_capable(skb, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "changing settings needs CAP_NET_ADMIN on the host");
+		return -EPERM;
+	}
+	ret = refuse_repeated(info->nlhdr, info->extack);
+	if (ret)
+		return ret;
+	if (!header && !mask) {
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "no setting given: version-header or feature-mask");
+		return -EINVAL;
+	}
+	rext_settings_set(header ? nla_get_u8(header) :
+				   rext_settings_version_header(),
+			  mask ? nla_get_u32(mask) :
+				 rext_settings_feature_mask());
+	return 0;
+}
+
+/* Family */
+
+static const struct genl_ops ops[] = {
+	{
+		.cmd = RDS_EXT_CMD_CONN_GET,
+		.doit = conn_get_doit,
+		.start = conn_dump_start,
+		.dumpit = conn_dumpit,
+		.done = conn_dump_done,
+		.policy = conn_policy,
+		.maxattr = RDS_EXT_A_CONN_MAX,
+	},
+	{
+		.cmd = RDS_EXT_CMD_EXTHDR_GET,
+		.start = exthdr_dump_start,
+		.dumpit = exthdr_dumpit,
+		.policy = exthdr_policy,
+		.maxattr = RDS_EXT_A_EXTHDR_MAX,
+	},
+	{
+		.cmd = RDS_EXT_CMD_SETTINGS_GET,
+		.doit = settings_get_doit,
+		.policy = get_policy,
+		.maxattr = RDS_EXT_A_SETTINGS_MAX,
+	},
+	{
+		.cmd = RDS_EXT_CMD_SETTINGS_SET,
+		.doit = settings_set_doit,
+		.policy = set_policy,
+		.maxattr = RDS_EXT_A_SETTINGS_MAX,
+	},
+};
+
+static const struct genl_multicast_group groups[] = {
+	{ .name = RDS_EXT_MCGRP_CONN },
+};
+
+static struct genl_family family __ro_after_init = {
+	.name = RDS_EXT_FAMILY_NAME,
+	.version = RDS_EXT_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	.netnsok = true,
+	.ops = ops,
+	.n_ops = ARRAY_SIZE(ops),
+	.resv_start_op = RDS_EXT_CMD_CONN_GET,
+	.mcgrps = groups,
+	.n_mcgrps = ARRAY_SIZE(groups),
+};
+
+/**
+ * rext_netlink_conn_event() - tell the listeners about a connection
+ * @c: the connection, which the caller knows to live
+ * @cmd: RDS_EXT_CMD_CONN_UP, _CONN_DOWN or _VERSION_LEARNT
+ *
+ * A listener that loses it, for want of memory or of room in its socket, is
+ * told so by netlink (ENOBUFS).
+ *
+ * Context: process or softirq; under rcu_read_lock().
+ */
+void rext_netlink_conn_event(struct rext_conn *c, u8 cmd)
+{
+	struct rext_conn_info info;
+	struct sk_buff *skb;
+	struct net *net;
+	void *hdr;
+
+	if (!READ_ONCE(events))
+		return;
+	net = rext_conn_show(c, &info);
+	if (!genl_has_listeners(&family, net, 0))
+		return;
+
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!skb)
+		goto lost;
+	hdr = genlmsg_put(skb, 0, 0, &family, 0, cmd);
+	if (!hdr || put_conn(skb, &info)) {
+		nlmsg_free(skb);
+		goto lost;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast_netns(&family, net, skb, 0, 0, GFP_ATOMIC);
+	return;
+lost:
+	genl_set_err(&family, net, 0, 0, -ENOBUFS);
+}
+
+/**
+ * rext_netlink_init() - register the family
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int __init rext_netlink_init(void)
+{
+	int ret = genl_register_family(&family);
+
+	WRITE_ONCE(events, !ret);
+	return ret;
+}
+
+/**
+ * rext_netlink_exit() - unregister the family
+ *
+ * Hooks may still run; their events are dropped from here on.
+ *
+ * Context: process, may sleep; waits for events and operations under way.
+ */
+void rext_netlink_exit(void)
+{
+	WRITE_ONCE(events, false);
+	synchronize_rcu();
+	genl_unregister_family(&family);
+}

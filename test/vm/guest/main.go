@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+// Command guest is all the user space that a test VM has.
+//
+// As PID 1 it mounts the file systems, loads the modules of the virtio port,
+// starts itself again as the agent, and from then on only reaps. Two processes,
+// because one that reaps every orphan would take the exit status of its own
+// commands away from os/exec. The agent (see agent.go) answers the test.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"golang.org/x/sys/unix"
+)
+
+// agentArg is the argument that makes this program the agent.
+const agentArg = "agent"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == agentArg {
+		if err := runAgent(); err != nil {
+			fmt.Fprintln(os.Stderr, "agent:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if os.Getpid() != 1 {
+		fmt.Fprintln(os.Stderr, "guest: this is the init program of a test VM and does nothing elsewhere")
+		os.Exit(2)
+	}
+	if err := runInit(); err != nil {
+		fmt.Fprintln(os.Stderr, "init:", err)
+	}
+	// Reached only on failure: without its last word on the port the host takes
+	// the VM as failed.
+	if err := unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF); err != nil {
+		fmt.Fprintln(os.Stderr, "init: power off:", err)
+	}
+}
+
+func runInit() error {
+	if err := mountAll(); err != nil {
+		return err
+	}
+	cmd := exec.Command("/init", agentArg)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return fmt.Errorf("wait: %w", err)
+		case pid == cmd.Process.Pid:
+			return fmt.Errorf("the agent ended: exit status %d, signal %d", ws.ExitStatus(), ws.Signal())
+		}
+	}
+}
