@@ -8,8 +8,9 @@ KERNELS ?= 6.1 6.12
 FUZZTIME ?= 60s
 
 export GOTOOLCHAIN := auto
-export CGO_ENABLED ?= 1
-build := $(or $(RDS_EXT_BUILD),build)
+# There may be no repository to take a version from: a tarball, or another owner.
+export GOFLAGS += -buildvcs=false
+build := $(abspath $(or $(RDS_EXT_BUILD),build))
 
 .PHONY: help
 help: ## show this list
@@ -20,11 +21,13 @@ help: ## show this list
 
 .PHONY: demo
 demo: kmod tools ## two VMs with rds_ext: connections, versions, 10 s of verified RDMA
-	@go run ./test/vm/demo -kernel $(KVER) -build $(build)
+	@go build -o $(build)/demo ./test/vm/demo
+	@$(build)/demo -kernel $(KVER) -build $(build)
 
 .PHONY: test
 test: prereq ## all tests: unit, fuzz, lint, ABI, and in VMs (KERNELS="6.1 6.12")
-	@go run ./scripts/testrun -kernels "$(KERNELS)"
+	@go build -o $(build)/testrun ./scripts/testrun
+	@$(build)/testrun -kernels "$(KERNELS)"
 
 .PHONY: kmod
 kmod: prereq ## rds.ko, rds_rdma.ko and rds_ext.ko in build/kmod/KVER (KVER=6.1)
@@ -44,7 +47,8 @@ lint: prereq ## compiler warnings, sparse, checkpatch, gofmt, vet, staticcheck, 
 
 .PHONY: fuzz-exthdr
 fuzz-exthdr: prereq ## fuzz the extension-header codec (FUZZTIME=60s)
-	@$(MAKE) --no-print-directory -C kmod/rds_ext/test fuzz FUZZTIME=$(FUZZTIME)
+	@$(MAKE) --no-print-directory -C kmod/rds_ext/test fuzz \
+		BUILD=$(build)/exthdr FUZZTIME=$(FUZZTIME)
 
 .PHONY: prereq
 prereq:

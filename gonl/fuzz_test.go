@@ -3,7 +3,11 @@
 package gonl
 
 import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -74,6 +78,23 @@ func FuzzEvent(f *testing.F) {
 	f.Add(msg(testFamily, 0, 0, genl(99)))
 	f.Add(cat(msg(0x10, 0, 0, genl(2, at(1, u16(testFamily)))), msg(testFamily, 0, 0, genl(6, bareConn(1, "192.0.2.2")))))
 	f.Add(msg(tError, fTLVs|fCapped, 0, cat(u32(^uint32(21)), make([]byte, 16), extMsg("no"), extOff(20), extMissing(1))))
+	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*", "*.hex"))
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no recordings: %v", err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, line := range strings.Fields(string(text)) {
+			b, err := hex.DecodeString(line)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(b)
+		}
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		msgs, err := splitDatagram(b)
 		if err != nil {

@@ -87,7 +87,7 @@ func TestRecord(t *testing.T) {
 		{"conns", func() error { _, err := c.Conns(ctx, Filter{}); return err }, 0},
 		{"exthdrs", func() error { _, err := c.ExtHdrs(ctx); return err }, 0},
 		{"settings", func() error { _, err := c.Settings(ctx); return err }, 0},
-		{"refused-id", func() error { _, err := c.Conn(ctx, 0); return err }, syscall.EINVAL},
+		{"refused-id", func() error { _, err := c.Conn(ctx, 0); return err }, syscall.ERANGE},
 		{"refused-range", func() error { return c.SetSettings(ctx, SettingsChange{FeatureMask: ptr(^Feature(0))}) }, syscall.EINVAL},
 		{"refused-empty", func() error { return c.SetSettings(ctx, SettingsChange{}) }, syscall.EINVAL},
 	} {

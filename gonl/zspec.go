@@ -131,9 +131,9 @@ func (v *LearntFrom) UnmarshalText(text []byte) error {
 type PeerKind uint32
 
 const (
-	// PeerKindUnknown: No message has come yet that tells.
+	// PeerKindUnknown: Nothing has come yet that tells.
 	PeerKindUnknown PeerKind = 0
-	// PeerKindStock: It sent a message that had room for a version header, without one.
+	// PeerKindStock: It sent a header that had room for a version header, without one.
 	PeerKindStock PeerKind = 1
 	// PeerKindRDSExt: It announced its version and features.
 	PeerKindRDSExt PeerKind = 2

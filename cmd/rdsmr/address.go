@@ -47,9 +47,8 @@ func routeSource(peer netip.Addr) (netip.Addr, error) {
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("no route to %v (give the local address with --bind): %w", peer, err)
 	}
-	defer c.Close() //nolint:errcheck // nothing was written
 	ap, err := netip.ParseAddrPort(c.LocalAddr().String())
-	if err != nil {
+	if err := errors.Join(err, c.Close()); err != nil {
 		return netip.Addr{}, err
 	}
 	return ap.Addr().Unmap(), nil

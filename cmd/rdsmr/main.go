@@ -42,4 +42,6 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// oneLine puts joined errors, which errors.Join sets on lines of their own, on
+// one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

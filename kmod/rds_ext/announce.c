@@ -95,11 +95,11 @@ static bool announce(struct rext_announce *a, struct rds_header *hdr)
 }
 
 /**
- * rext_announce_tx() - a message is about to leave over IB
+ * rext_announce_tx() - a message or an acknowledgement is about to leave over IB
  * @rds: its connection
  * @hdr: the header that goes on the wire
  *
- * Context: process or softirq, one caller at a time for each connection.
+ * Context: process or softirq.
  * Return: true where the header has changed.
  */
 bool rext_announce_tx(struct rds_connection *rds, struct rds_header *hdr)
@@ -118,7 +118,7 @@ bool rext_announce_tx(struct rds_connection *rds, struct rds_header *hdr)
 	spin_lock_irqsave(&c->lock, flags);
 	if (a->due)
 		changed = announce(a, hdr);
-	/* A congestion map has no number that the peer could acknowledge. */
+	/* Congestion maps and acknowledgements have no number of their own. */
 	if (a->await_seq && hdr->h_sequence) {
 		a->await_seq = false;
 		a->ask_seq = sequence(hdr);
@@ -152,7 +152,7 @@ static bool learn(struct rext_announce *a, const u8 *payload)
 	return news;
 }
 
-/* A message without version header, which had room for one. */
+/* A header without version header, which had room for one. */
 static void miss(struct rext_announce *a, const struct rds_header *hdr)
 {
 	bool answered = a->asked && be64_to_cpu(hdr->h_ack) >= a->ask_seq;
@@ -166,16 +166,16 @@ static void miss(struct rext_announce *a, const struct rds_header *hdr)
 }
 
 /**
- * rext_announce_rx() - a message has come in over IB
+ * rext_announce_rx() - a message or an acknowledgement has come in over IB
  * @rds: its connection
- * @hdr: the header of its first fragment
+ * @hdr: its header, of a message that of the first fragment
  *
  * Context: softirq, one caller at a time for each connection.
  */
 void rext_announce_rx(struct rds_connection *rds, const struct rds_header *hdr)
 {
 	const u8 *payload = exthdr_find(hdr->h_exthdr, EXTHDR_VERSION);
-	struct rext_conn *c = rext_conn_find(rds);
+	struct rext_conn *c = rext_conn_obtain(rds);
 	struct rext_announce *a;
 	unsigned long flags;
 	bool news = false;

@@ -16,12 +16,12 @@ struct rds_header;
 
 /**
  * struct rext_announce - both announcements on this incarnation of a connection
- * @due: the next message with room has to carry our version header
+ * @due: the next header with room has to carry our version header
  * @ask: that header asks the peer to announce (once more)
- * @await_seq: the header that asked left on a message without sequence number;
- *	the next one that has a number sets @ask_seq
+ * @await_seq: we have asked, and the next message with a sequence number sets
+ *	@ask_seq
  * @announced: our version header has left
- * @expect: no message of the peer with room for a version header has come yet
+ * @expect: nothing of the peer with room for a version header has come yet
  * @asked: @ask_seq is set
  * @learnt: the peer's version header has come
  * @features: what we announced, where @announced

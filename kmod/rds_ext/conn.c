@@ -66,6 +66,35 @@ static void take_out(struct rext_conn *c)
 	atomic_inc(&generation);
 }
 
+static int state_of(const struct rds_connection *rds)
+{
+	return atomic_read(&rds->c_path[0].cp_state);
+}
+
+/*
+ * Takes over the state of a connection that was seen late. It is in the table
+ * by then, and each hook comes after the change of state that it tells of: what
+ * changes behind our back here is put right by the hook that waits for the lock.
+ */
+static void settle(struct rext_conn *c)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->lock, flags);
+	if (c->rds) {
+		switch (state_of(c->rds)) {
+		case RDS_CONN_DOWN:
+			rext_announce_reset(&c->announce);
+			break;
+		case RDS_CONN_UP:
+			c->up = true;
+			c->up_since = now_ms();
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
 /*
  * Adds the connection where it is not there yet. A connection that is not down
  * when it is seen late may have exchanged messages before we looked.
@@ -77,7 +106,7 @@ static struct rext_conn *track(struct rds_connection *rds, bool seen)
 {
 	struct rext_conn *c, *found;
 	unsigned long flags;
-	int state, ret = 0;
+	int ret = 0;
 
 	c = kzalloc(sizeof(*c), GFP_ATOMIC);
 	if (!c)
@@ -85,16 +114,13 @@ static struct rext_conn *track(struct rds_connection *rds, bool seen)
 	spin_lock_init(&c->lock);
 	c->key = (unsigned long)rds;
 	c->rds = rds;
-	rext_announce_reset(&c->announce);
-	if (seen) {
-		state = atomic_read(&rds->c_path[0].cp_state);
-		if (state != RDS_CONN_DOWN)
-			rext_announce_midway(&c->announce);
-		if (state == RDS_CONN_UP) {
-			c->up = true;
-			c->up_since = now_ms();
-		}
-	}
+	/* Only the active half is ever in the hash of net/rds. */
+	c->passive = rds->c_loopback && rds->c_trans->t_type == RDS_TRANS_IB &&
+		     hlist_unhashed_lockless(&rds->c_hash_node);
+	if (seen)
+		rext_announce_midway(&c->announce);
+	else
+		rext_announce_reset(&c->announce);
 
 	xa_lock_irqsave(&by_id, flags);
 	found = rext_conn_find(rds);
@@ -106,7 +132,21 @@ static struct rext_conn *track(struct rds_connection *rds, bool seen)
 		kfree(c);
 		return found;
 	}
+	if (seen)
+		settle(c);
 	return c;
+}
+
+/**
+ * rext_conn_obtain() - find what we know of a connection, or begin to know it
+ * @rds: the connection, which the caller knows to live
+ *
+ * Context: any but hard irq, irqs may be off; under rcu_read_lock().
+ * Return: the connection, or NULL where there is no memory for it.
+ */
+struct rext_conn *rext_conn_obtain(struct rds_connection *rds)
+{
+	return rext_conn_find(rds) ?: track(rds, true);
 }
 
 /**
@@ -166,19 +206,25 @@ void rext_conn_path_up(struct rds_conn_path *cp)
 	struct rds_connection *rds = cp->cp_conn;
 	struct rext_conn *c;
 	unsigned long flags;
+	bool up;
 
 	if (cp->cp_index)
 		return;
-	c = rext_conn_find(rds) ?: track(rds, true);
+	c = rext_conn_obtain(rds);
 	if (!c)
 		return;
 
+	/* The shutdown of a path that failed at once can overtake this. */
 	spin_lock_irqsave(&c->lock, flags);
-	c->up = true;
-	c->up_since = now_ms();
-	c->ups++;
+	up = state_of(rds) == RDS_CONN_UP;
+	if (up) {
+		c->up = true;
+		c->up_since = now_ms();
+		c->ups++;
+	}
 	spin_unlock_irqrestore(&c->lock, flags);
-	rext_netlink_conn_event(c, RDS_EXT_CMD_CONN_UP);
+	if (up)
+		rext_netlink_conn_event(c, RDS_EXT_CMD_CONN_UP);
 }
 
 /**
@@ -204,7 +250,6 @@ void rext_conn_path_down(struct rds_conn_path *cp)
 
 	spin_lock_irqsave(&c->lock, flags);
 	was_up = c->up;
-	c->up = false;
 	if (was_up)
 		c->downs++;
 	spin_unlock_irqrestore(&c->lock, flags);
@@ -214,6 +259,7 @@ void rext_conn_path_down(struct rds_conn_path *cp)
 		rext_netlink_conn_event(c, RDS_EXT_CMD_CONN_DOWN);
 
 	spin_lock_irqsave(&c->lock, flags);
+	c->up = false;
 	rext_announce_reset(&c->announce);
 	spin_unlock_irqrestore(&c->lock, flags);
 }
@@ -248,11 +294,10 @@ static void fill(const struct rext_conn *c, struct rext_conn_info *info)
 	info->local = rds->c_laddr;
 	info->peer = rds->c_faddr;
 	info->tos = rds->c_tos;
-	info->state = atomic_read(&rds->c_path[0].cp_state);
+	info->state = state_of(rds);
 	info->paths = max(READ_ONCE(rds->c_npaths), 1);
 	info->loopback = rds->c_loopback;
-	info->passive = rds->c_loopback && info->transport == RDS_TRANS_IB &&
-			hlist_unhashed_lockless(&rds->c_hash_node);
+	info->passive = c->passive;
 	info->up = c->up;
 	info->uptime_ms = c->up ? now_ms() - c->up_since : 0;
 	info->ups = c->ups;

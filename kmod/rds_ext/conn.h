@@ -6,9 +6,9 @@
  * Lifetime of a struct rext_conn
  *
  * - Made by the hook "created", by the walk over older connections when the
- *   module is loaded, or by "up" where the memory for it was not to be had
- *   earlier or the walk could not see it (the passive half of a connection of
- *   this host to itself).
+ *   module is loaded, or by "up" or a message that comes in where the memory
+ *   for it was not to be had earlier or the walk could not see it (the passive
+ *   half of a connection of this host to itself).
  * - Belongs to the table, which holds the only reference. Everybody else finds
  *   it under RCU and keeps it no longer than the read-side section. The hooks
  *   run in such a section.
@@ -46,9 +46,10 @@ struct rds_conn_path;
  * @rcu: frees it a grace period after it has left the table
  * @key: the connection that this stands for, as a number: may be gone
  * @id: in the table by number, never 0
+ * @passive: the accepting half of a connection of this host to itself
  * @lock: covers all below; taken in any context
  * @rds: the connection, NULL once it has been destroyed
- * @up: path 0 is up
+ * @up: path 0 is up, and its end has not been told yet
  * @up_since: boot time in ms when it came up, or was first seen up
  * @ups: how often path 0 came up
  * @downs: how often it went down after it had been up
@@ -59,6 +60,7 @@ struct rext_conn {
 	struct rcu_head rcu;
 	unsigned long key;
 	u32 id;
+	bool passive;
 
 	spinlock_t lock;	/* all below */
 	struct rds_connection *rds;
@@ -127,6 +129,7 @@ void rext_conn_path_down(struct rds_conn_path *cp);
 void rext_conn_exit(void);
 
 struct rext_conn *rext_conn_find(const struct rds_connection *rds);
+struct rext_conn *rext_conn_obtain(struct rds_connection *rds);
 u32 rext_conn_generation(void);
 bool rext_conn_next(const struct net *net, unsigned long *id,
 		    struct rext_conn_info *info);

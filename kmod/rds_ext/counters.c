@@ -134,11 +134,25 @@ void rext_counters_rx(const struct rds_header *hdr)
  * @type: type to add
  * @data: its payload
  *
+ * Two kinds are left to the kernel. Types of the TCP handshake: 6.1 and 6.12
+ * send the number of paths and never get to the generation, and a stock peer
+ * that was sent one would run code for it that no such pair has ever run. And
+ * types that this kernel is ahead of us with.
+ *
  * Context: any.
- * Return: 1 where the header carries it then, 0 where not.
+ * Return: 1 where the header carries it then, 0 where not, -1 to leave it to
+ * the kernel's own function.
  */
 int rext_ext_add(struct rds_header *hdr, unsigned int type, const void *data)
 {
+	switch (type) {
+	case EXTHDR_NPATHS:
+	case EXTHDR_GEN_NUM:
+	case EXTHDR_SPORT_IDX:
+		return -1;
+	}
+	if (type < EXTHDR_FIRST_OWN && !exthdr_lookup(type))
+		return -1;
 	return rext_counters_add(hdr->h_exthdr, type, data);
 }
 

@@ -38,7 +38,8 @@ static const struct rds_hooks_ops hooks = {
 
 /*
  * Connections that are made while the older ones are walked come through the
- * hook; the table takes each but once.
+ * hook; the table takes each but once. Netlink comes last: a module whose init
+ * fails is gone at once, however many requests are under way.
  */
 static int __init rds_ext_init(void)
 {
@@ -47,18 +48,19 @@ static int __init rds_ext_init(void)
 	ret = rext_counters_init();
 	if (ret)
 		return ret;
-	ret = rext_netlink_init();
-	if (ret)
-		goto err_netlink;
 	ret = rds_hooks_register(&hooks);
 	if (ret)
 		goto err_hooks;
 	rds_hooks_walk_conns(rext_conn_seen);
+	ret = rext_netlink_init();
+	if (ret)
+		goto err_netlink;
 	return 0;
 
-err_hooks:
-	rext_netlink_exit();
 err_netlink:
+	rds_hooks_unregister(&hooks);
+	rext_conn_exit();
+err_hooks:
 	rext_counters_exit();
 	return ret;
 }

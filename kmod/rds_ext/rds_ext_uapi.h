@@ -168,8 +168,8 @@ enum rds_ext_learnt_from {
 /**
  * enum rds_ext_peer_kind - What the peer has shown itself to be on this
  *   incarnation.
- * @RDS_EXT_PEER_KIND_UNKNOWN: No message has come yet that tells.
- * @RDS_EXT_PEER_KIND_STOCK: It sent a message that had room for a version
+ * @RDS_EXT_PEER_KIND_UNKNOWN: Nothing has come yet that tells.
+ * @RDS_EXT_PEER_KIND_STOCK: It sent a header that had room for a version
  *   header, without one.
  * @RDS_EXT_PEER_KIND_RDS_EXT: It announced its version and features.
  */
@@ -274,7 +274,9 @@ enum rds_ext_a_conn {
  *   where this module does not know it.
  * @RDS_EXT_A_EXTHDR_LENGTH: u32. Length of the payload in bytes; absent where
  *   this module does not know the type.
- * @RDS_EXT_A_EXTHDR_TX: u64. Sent.
+ * @RDS_EXT_A_EXTHDR_TX: u64. Put into a message. Those of the TCP handshake
+ *   (NPATHS, GEN_NUM, SPORT_IDX) are left to the kernel and counted only when
+ *   received.
  * @RDS_EXT_A_EXTHDR_RX: u64. Received and understood.
  * @RDS_EXT_A_EXTHDR_TX_NO_ROOM: u64. Not sent, for want of room in the header.
  * @RDS_EXT_A_EXTHDR_TX_DUPLICATE: u64. Not sent a second time, since the

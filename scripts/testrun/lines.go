@@ -47,8 +47,13 @@ func outcome(line string) (name string, passed bool) {
 	return "", false
 }
 
-// parseStatus takes the command for one test, which its exit status decides.
-func parseStatus(r io.Reader, _ func(string)) (tally, error) {
-	_, err := io.Copy(io.Discard, r)
-	return tally{whole: true}, err
+// parseStatus takes the command for one test, which its exit status decides. Its
+// output is its progress.
+func parseStatus(r io.Reader, progress func(string)) (tally, error) {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		progress(scanner.Text())
+	}
+	return tally{whole: true}, scanner.Err()
 }

@@ -47,16 +47,21 @@ func run(ctx context.Context, kernels []string, only string) (bool, error) {
 	if build == "" {
 		build = "build"
 	}
+	// Commands run elsewhere, too.
+	build, err := filepath.Abs(build)
+	if err != nil {
+		return false, err
+	}
 	logs := filepath.Join(build, "report", "test")
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return false, err
 	}
-	units, err := unitPackages(ctx)
+	pkgs, err := listPackages(ctx)
 	if err != nil {
 		return false, err
 	}
 	var results []result
-	for _, s := range steps(kernels, units) {
+	for _, s := range steps(kernels, pkgs, build) {
 		if !strings.Contains(s.name, only) {
 			continue
 		}

@@ -5,8 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,48 +26,71 @@ func checkKernels(kernels []string) error {
 	return nil
 }
 
-// unitPackages lists the packages whose tests boot no VM.
-func unitPackages(ctx context.Context) ([]string, error) {
+// packages are those of the module, by what their tests need.
+type packages struct {
+	unit []string
+	// harness tests the VM harness itself: one kernel is enough. May be empty.
+	harness []string
+	// suite has the tests that run on every kernel.
+	suite []string
+}
+
+func listPackages(ctx context.Context) (packages, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "./...")
-	cmd.Stderr = os.Stderr
+	// Downloads are reported there, too: shown only where it fails.
+	var messages strings.Builder
+	cmd.Stderr = &messages
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
+		return packages{}, fmt.Errorf("go list: %w\n%s", err, messages.String())
 	}
-	return slices.DeleteFunc(strings.Fields(string(out)), func(pkg string) bool {
-		return strings.HasSuffix(pkg, "/test/vm/suite")
-	}), nil
+	var p packages
+	for _, pkg := range strings.Fields(string(out)) {
+		switch {
+		case strings.HasSuffix(pkg, "/test/vm/suite"):
+			p.suite = append(p.suite, pkg)
+		case strings.HasSuffix(pkg, "/test/vm/selftest"):
+			p.harness = append(p.harness, pkg)
+		default:
+			p.unit = append(p.unit, pkg)
+		}
+	}
+	return p, nil
 }
 
 // steps returns what make test does, in order: what everything else needs comes
 // first, the slow VMs last.
-func steps(kernels, units []string) []step {
+func steps(kernels []string, pkgs packages, build string) []step {
 	var list []step
 	add := func(name string, parse parser, limit time.Duration, argv ...string) {
 		list = append(list, step{name: name, parse: parse, limit: limit, argv: argv})
 	}
 	for _, k := range allKernels {
-		add("modules "+k, parseStatus, 15*time.Minute, "scripts/kmod-build", k)
+		list = append(list, step{name: "modules " + k, parse: parseStatus, verbose: true,
+			limit: 15 * time.Minute, argv: []string{"scripts/kmod-build", k}})
 		add("ABI "+k, parseStatus, time.Minute, "scripts/check-abi", k)
 	}
 	add("tools", parseStatus, 10*time.Minute, "scripts/tools-build")
 	add("lint", parseLines, 10*time.Minute, "scripts/lint")
 	add("scripts", parseLines, 10*time.Minute, "scripts/test/run")
 	add("unit", parseGo, 15*time.Minute,
-		append([]string{"go", "test", "-json", "-race", "-timeout", "10m"}, units...)...)
-	add("exthdr", parseLines, 10*time.Minute,
-		"make", "--no-print-directory", "-C", "kmod/rds_ext/test", "check")
-	add("exthdr fuzz", parseStatus, 10*time.Minute,
-		"make", "--no-print-directory", "-C", "kmod/rds_ext/test", "fuzz", "FUZZTIME=10s")
-	for _, k := range kernels {
-		list = append(list, step{
-			name:  "VM " + k,
-			parse: parseGo,
+		append([]string{"go", "test", "-json", "-race", "-timeout", "10m"}, pkgs.unit...)...)
+	exthdr := []string{"make", "--no-print-directory", "-C", "kmod/rds_ext/test",
+		"BUILD=" + filepath.Join(build, "exthdr")}
+	add("exthdr", parseLines, 10*time.Minute, append(exthdr, "check")...)
+	add("exthdr fuzz", parseStatus, 10*time.Minute, append(exthdr, "fuzz", "FUZZTIME=10s")...)
+
+	inVMs := func(name, kernel string, pkgs []string) {
+		argv := append([]string{"go", "test", "-json", "-count=1", "-timeout", "30m"}, pkgs...)
+		list = append(list, step{name: name, parse: parseGo, verbose: true,
 			limit: 35 * time.Minute,
-			argv: []string{"go", "test", "-json", "-count=1", "-timeout", "30m",
-				"./test/vm/suite", "-args", "-kernel", k},
-			verbose: true,
-		})
+			argv:  append(argv, "-args", "-kernel", kernel, "-build", build)})
+	}
+	for i, k := range kernels {
+		if i == 0 && len(pkgs.harness) > 0 {
+			inVMs("VM harness "+k, k, pkgs.harness)
+		}
+		inVMs("VM "+k, k, pkgs.suite)
 	}
 	return list
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // trialLimit is how long the boot may take that tries out an accelerator.
-const trialLimit = 30 * time.Second
+const trialLimit = 15 * time.Second
 
 // controlPair returns our end and QEMU's of the socket behind the agent's port.
 func controlPair() (net.Conn, *os.File, error) {

@@ -27,7 +27,7 @@ var bootModules = []string{"virtio_pci", "virtio_console"}
 // where the kernel has them.
 var (
 	stockModules    = []string{"virtio_net", "rdma_rxe", "rdma_cm", "ib_uverbs", "rds", "rds_rdma", "rds_tcp", "dummy"}
-	optionalModules = []string{"ipv6", "sch_netem", "rdma_ucm", "lkdtm"}
+	optionalModules = []string{"ipv6", "sch_netem", "rdma_ucm"}
 )
 
 // The directories of the modules in the guest, by origin.

@@ -49,6 +49,9 @@ func (n *Node) IP() string { return n.spec.firstIP() }
 // Dir is the directory of the node's logs.
 func (n *Node) Dir() string { return n.dir }
 
+// Pid is the process number of the node's QEMU.
+func (n *Node) Pid() int { return n.proc.Pid() }
+
 // Link is the link of the node's i-th network device, from 0.
 func (n *Node) Link(i int) *ether.Link { return n.env.sw.Link(linkName(n.spec.Name, i)) }
 

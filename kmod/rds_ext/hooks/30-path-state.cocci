@@ -14,10 +14,10 @@ identifier cp, conn;
 @@
  rds_conn_shutdown(struct rds_conn_path *cp)
  {
- ... when any
+ <+...
  conn->c_trans->conn_path_shutdown(cp);
 +rds_hooks_path_down(cp);
- ... when any
+ ...+>
  }
 
 // Behind the transition to UP, which can fail.

@@ -2,7 +2,9 @@
 // Where a header leaves and where one comes in.
 //
 // plants: 1 in ib_send.c: rds_hooks_tx_header(conn
-// plants: 1 in ib_recv.c: rds_hooks_rx_header(conn
+// plants: 1 in ib_recv.c: rds_hooks_tx_ack(
+// plants: 1 in ib_recv.c: rds_hooks_rx_header(conn, ihdr);
+// plants: 1 in ib_recv.c: rds_hooks_rx_header(conn, hdr);
 // plants: 1 in recv.c: rds_hooks_rx_incoming(conn
 
 // Into the copy that goes on the wire, not into the message: a message that is
@@ -22,8 +24,35 @@ identifier conn, rm, hdr_off, ic, pos;
  ...+>
  }
 
-// The first fragment of each message, congestion maps included; pure
-// acknowledgements never get here.
+// An acknowledgement without a message can be the first thing that the accepting
+// side sends. It is built in a place of its own, again and again; its checksum
+// is made behind this call.
+@rds_hooks_tx_ack@
+identifier ic, hdr;
+@@
+ rds_ib_send_ack(struct rds_ib_connection *ic, ...)
+ {
+ <+...
++rds_hooks_tx_ack(ic->conn, hdr);
+ rds_message_make_checksum(hdr);
+ ...+>
+ }
+
+// Nothing of the core reads the extension headers of an acknowledgement.
+@rds_hooks_rx_ack@
+identifier conn, ihdr;
+@@
+ rds_ib_process_recv(struct rds_connection *conn, ...)
+ {
+ <+...
+ if (ihdr->h_sport == 0 && ihdr->h_dport == 0 && ...) {
++rds_hooks_rx_header(conn, ihdr);
+ ...
+ }
+ ...+>
+ }
+
+// The first fragment of each message, congestion maps included.
 @rds_hooks_rx_header@
 identifier conn, hdr, ihdr;
 @@

@@ -20,7 +20,8 @@ static DEFINE_MUTEX(rds_hooks_mutex);
  * rds_hooks_register() - have operations run at the planted calls
  * @ops: the operations, all of them set; must stay until they are unregistered
  *
- * Context: process, may sleep. Operations can run before this returns.
+ * Context: process, may sleep. Operations can run before this returns, and for
+ * whatever happens afterwards they do.
  * Return: 0, or -EBUSY where others are registered already.
  */
 int rds_hooks_register(const struct rds_hooks_ops *ops)
@@ -31,10 +32,19 @@ int rds_hooks_register(const struct rds_hooks_ops *ops)
 	if (rcu_access_pointer(rds_hooks_ops)) {
 		ret = -EBUSY;
 	} else {
-		rcu_assign_pointer(rds_hooks_ops, ops);
+		/*
+		 * Calls are patched in one by one. With the pointer set only
+		 * then, nobody is told that a connection was made who is not
+		 * told, too, that it is gone.
+		 */
 		static_branch_enable(&rds_hooks_key);
+		rcu_assign_pointer(rds_hooks_ops, ops);
 	}
 	mutex_unlock(&rds_hooks_mutex);
+	/* Whoever found no operations has put its connection where a walk
+	 * will see it.
+	 */
+	synchronize_rcu();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rds_hooks_register);
@@ -144,6 +154,24 @@ void rds_hooks_call_tx_header(struct rds_connection *conn,
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(rds_hooks_call_tx_header);
+
+/* Called from rds_rdma.ko, which makes the checksum afterwards. */
+void rds_hooks_call_tx_ack(struct rds_connection *conn, struct rds_header *hdr)
+{
+	const struct rds_hooks_ops *ops;
+
+	/*
+	 * Acknowledgements are built in one place, of which net/rds clears no
+	 * more than the first byte of the extension space.
+	 */
+	memset(hdr->h_exthdr, 0, sizeof(hdr->h_exthdr));
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->tx_header(conn, hdr);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(rds_hooks_call_tx_ack);
 
 int rds_hooks_call_ext_add(struct rds_header *hdr, unsigned int type,
 			   const void *data)

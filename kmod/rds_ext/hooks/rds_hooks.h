@@ -27,17 +27,16 @@ struct rds_header;
  * @path_up: a path has entered the state UP. Process or softirq context.
  * @path_down: the transport of a path has shut down. No header passes until
  *	the path connects anew. Process context.
- * @tx_header: the header of the first fragment of a message is about to leave
- *	over IB. Returns true where it has changed the header, whose checksum
- *	is then made anew. Process or softirq context, one caller at a time for
- *	each connection.
- * @rx_header: the header of the first fragment of a message has come in over
- *	IB, its checksum is right. Softirq context, one caller at a time for
- *	each connection.
+ * @tx_header: the header of the first fragment of a message, or that of an
+ *	acknowledgement without one, is about to leave over IB. Returns true
+ *	where it has changed the header, whose checksum is then made anew.
+ *	Process or softirq context.
+ * @rx_header: such a header has come in over IB, its checksum is right.
+ *	Softirq context, one caller at a time for each connection.
  * @rx_incoming: a whole message has come in over any transport. Any context
  *	but hard irq.
  * @ext_add: add an extension header. Returns 1 where the message carries it
- *	then, 0 where not. Any context.
+ *	then, 0 where not, a negative value to leave it to net/rds. Any context.
  * @ext_next: get the extension header at the byte *pos and move *pos behind
  *	it. Returns its type, with up to *buflen bytes of payload in buf and
  *	their number in *buflen; 0 behind the last one. Any context.
@@ -73,6 +72,8 @@ void rds_hooks_call_path_up(struct rds_conn_path *cp);
 void rds_hooks_call_path_down(struct rds_conn_path *cp);
 void rds_hooks_call_tx_header(struct rds_connection *conn,
 			      struct rds_header *hdr);
+void rds_hooks_call_tx_ack(struct rds_connection *conn,
+			   struct rds_header *hdr);
 void rds_hooks_call_rx_header(struct rds_connection *conn,
 			      const struct rds_header *hdr);
 void rds_hooks_call_rx_incoming(struct rds_connection *conn,
@@ -113,6 +114,13 @@ static inline void rds_hooks_tx_header(struct rds_connection *conn,
 		rds_hooks_call_tx_header(conn, hdr);
 }
 
+static inline void rds_hooks_tx_ack(struct rds_connection *conn,
+				    struct rds_header *hdr)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		rds_hooks_call_tx_ack(conn, hdr);
+}
+
 static inline void rds_hooks_rx_header(struct rds_connection *conn,
 				       const struct rds_header *hdr)
 {
@@ -127,7 +135,7 @@ static inline void rds_hooks_rx_incoming(struct rds_connection *conn,
 		rds_hooks_call_rx_incoming(conn, hdr);
 }
 
-/* The last two return a negative value where rds_ext.ko is not there. */
+/* The last two return a negative value where net/rds is to do it. */
 static inline int rds_hooks_ext_add(struct rds_header *hdr, unsigned int type,
 				    const void *data)
 {

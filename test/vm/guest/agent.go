@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -75,12 +76,14 @@ func runAgent() error {
 	}
 }
 
+// bootToken is the token on the kernel command line, the last one if there are
+// several.
 func bootToken() (string, error) {
 	b, err := os.ReadFile("/proc/cmdline")
 	if err != nil {
 		return "", err
 	}
-	for _, w := range strings.Fields(string(b)) {
+	for _, w := range slices.Backward(strings.Fields(string(b))) {
 		if v, ok := strings.CutPrefix(w, agent.TokenParam+"="); ok {
 			return v, nil
 		}

@@ -33,6 +33,15 @@ func (a Accel) option() string {
 	return string(a)
 }
 
+func (a Accel) cpu() string {
+	if a == KVM {
+		// Nested KVM may refuse to set the register behind this feature, which is
+		// about mitigations only.
+		return "max,-arch-capabilities"
+	}
+	return "max"
+}
+
 // Trial is the outcome of a boot with each accelerator.
 type Trial struct {
 	// Boot is the host's boot and the emulator's version for which it holds.

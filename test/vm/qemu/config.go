@@ -111,7 +111,7 @@ func (c *Config) standalone() wiring {
 func (c *Config) args(w wiring) []string {
 	a := []string{
 		"-name", c.Name,
-		"-machine", "q35", "-accel", c.Accel.option(), "-cpu", "max",
+		"-machine", "q35", "-accel", c.Accel.option(), "-cpu", c.Accel.cpu(),
 		"-m", strconv.Itoa(c.Memory), "-smp", strconv.Itoa(c.CPUs),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-kernel", c.Kernel, "-initrd", c.Initrd,

@@ -24,10 +24,11 @@ type link struct {
 
 	base     uint64       // resets before the session
 	downFrom atomic.Int64 // Unix nanoseconds, 0 while up
+	lastUp   atomic.Int64 // when it was last seen up
 }
 
 const (
-	linkPoll     = 200 * time.Millisecond
+	linkPoll     = 100 * time.Millisecond
 	resetCounter = "conn_reset"
 )
 
@@ -38,6 +39,7 @@ func newLink(conn Conn, peer netip.Addr, c *stats.Counters) (*link, error) {
 		return nil, err
 	}
 	l.base = m[resetCounter]
+	l.lastUp.Store(time.Now().UnixNano()) // the peer has just answered
 	return l, nil
 }
 
@@ -55,19 +57,19 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// poll looks once. A failing look-up leaves everything as it was: tasks have
+// poll looks once. Without an answer the connection counts as up: tasks have
 // their stall limit besides.
 func (l *link) poll(now time.Time) {
-	if up, err := connected(l.conn, l.local, l.peer); err == nil {
-		switch {
-		case up:
-			l.downFrom.Store(0)
-		case l.downFrom.Load() == 0:
-			l.downFrom.Store(now.UnixNano())
-		}
+	up, err := connected(l.conn, l.local, l.peer)
+	switch {
+	case up || err != nil:
+		l.downFrom.Store(0)
+		l.lastUp.Store(now.UnixNano())
+	case l.downFrom.Load() == 0:
+		l.downFrom.Store(now.UnixNano())
 	}
 	// The counter is the host's, of all connections: RDS has none for a single
-	// one, and a look at the state each 200 ms misses a quick reset.
+	// one, and a look at the state now and then misses a quick reset.
 	if m, err := l.conn.Counters(); err == nil && m[resetCounter] >= l.base {
 		l.counters.Resets.Store(int64(m[resetCounter] - l.base))
 	}
@@ -79,6 +81,11 @@ func (l *link) downSince() time.Time {
 		return time.Unix(0, n)
 	}
 	return time.Time{}
+}
+
+// upSince reports whether the connection is up, and was seen up after t.
+func (l *link) upSince(t time.Time) bool {
+	return l.downFrom.Load() == 0 && l.lastUp.Load() > t.UnixNano()
 }
 
 // connected reports whether there is a working connection.

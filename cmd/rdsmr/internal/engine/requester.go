@@ -35,6 +35,7 @@ type requester struct {
 	anyDone    bool
 	lastAnswer time.Time // last answer of any kind
 	handled    time.Time // start of the down time that was recovered from
+	recovered  time.Time // last recovery
 	lastErr    error
 
 	latency, sendmsg *stats.Latency
@@ -87,7 +88,7 @@ func (r *requester) run(ctx context.Context, stop <-chan struct{}) error {
 		}
 		again := never
 		if blocked {
-			again = time.After(time.Millisecond)
+			again = time.After(5 * time.Millisecond)
 		}
 		select {
 		case ev := <-r.rd.events:
@@ -125,6 +126,12 @@ func (r *requester) sendWaiting(ctx context.Context) (blocked bool, err error) {
 	for len(r.waiting) > 0 {
 		if blocked, err = r.sendResync(ctx); blocked || err != nil {
 			return blocked, err
+		}
+		// Linux can crash when memory is registered at the moment at which a
+		// connection is torn down, and letting go of our regions is what lets
+		// it be torn down: do not register before it is up again.
+		if !r.link.upSince(r.recovered) {
+			return true, nil
 		}
 		s := r.waiting[0]
 		if blocked, err = r.sendRequest(ctx, s); blocked || err != nil {
@@ -290,57 +297,6 @@ func (r *requester) count(s *slot) {
 	} else {
 		r.counters.Writes.Add(1)
 	}
-}
-
-// check looks whether answers are overdue.
-func (r *requester) check(ctx context.Context, now time.Time) error {
-	if len(r.flying) == 0 && len(r.waiting) == 0 {
-		r.lastDone, r.lastAnswer = now, now
-		return nil
-	}
-	limit := r.timing.Peer
-	if !r.anyDone {
-		limit = r.timing.Connect // what never worked is no outage
-	}
-	if now.Sub(r.lastDone) > limit {
-		return r.errPeerSilent("no operation succeeded", limit, r.lastErr)
-	}
-	if len(r.flying) == 0 {
-		return nil
-	}
-	// The link's state is some 100 ms old: what was sent meanwhile may well be
-	// on its way over a connection that is up again.
-	quiet := now.Sub(r.lastAnswer)
-	down := r.link.downSince()
-	switch {
-	case quiet > r.timing.Stall:
-	case down.IsZero() || down.Equal(r.handled) || min(quiet, now.Sub(down)) <= r.timing.Down:
-		return nil
-	}
-	r.handled = down
-	return r.recover(ctx, now)
-}
-
-// recover gives up every try in flight. Requests that have not reached the peer
-// are taken out of the kernel's queues, those that have are declared void, and
-// their regions are taken back, so nothing can touch a buffer that is reused.
-func (r *requester) recover(ctx context.Context, now time.Time) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	r.counters.Stalls.Add(1)
-	r.lastAnswer = now
-	if err := r.conn.CancelSentTo(r.peer); err != nil {
-		return fmt.Errorf("task %d: %w", r.index, err)
-	}
-	for try, s := range r.flying {
-		delete(r.flying, try)
-		if err := r.again(s); err != nil {
-			return err
-		}
-	}
-	r.resync = true
-	return nil
 }
 
 // finish looks for regions that are still held and releases the buffers.

@@ -68,7 +68,7 @@ func (s *session) run(soft, hard context.Context) {
 	start := time.Now()
 	requests, answers := s.start(hard, stopRequests, stopAnswers)
 	peer, err := s.await(soft, hard, requests, answers)
-	elapsed := time.Now().Sub(start)
+	elapsed := time.Since(start)
 
 	// The requester has drained its requests; it still answers ours.
 	limit := s.timing.Drain + time.Second
@@ -89,9 +89,7 @@ func (s *session) run(soft, hard context.Context) {
 	s.stopLink()
 	r := s.report(stats.RoleServe, requests, elapsed, peer)
 	r.Interrupted = soft.Err() != nil
-	if err != nil {
-		r.Error = err.Error()
-	}
+	r.SetError(err)
 	mine := r.Local
 	s.mine.Store(&mine)
 	if peer != nil {
@@ -152,7 +150,7 @@ func (s *session) await(soft, hard context.Context, requests, answers *group) (*
 		case <-giveUp:
 			return nil, why
 		case <-t.C:
-			if time.Now().Sub(time.Unix(0, s.heardAt.Load())) > s.timing.Idle {
+			if time.Since(time.Unix(0, s.heardAt.Load())) > s.timing.Idle {
 				return nil, fmt.Errorf("nothing heard of %v for %v", s.key.from, s.timing.Idle)
 			}
 		}

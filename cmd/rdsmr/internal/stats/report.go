@@ -68,6 +68,13 @@ func (r *Report) Fill(latency, sendmsg *Latency) {
 	r.Resets, r.Aborted, r.Retried = r.Local.Resets, r.Local.Aborted, r.Local.Retried
 }
 
+// SetError keeps why the run was cut short, on one line.
+func (r *Report) SetError(err error) {
+	if err != nil {
+		r.Error = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+}
+
 func round2(x float64) float64 { return float64(int64(x*100+0.5)) / 100 }
 
 // Verdict returns nil if the run did something and everything was right.

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+
+package wire
+
+import (
+	"fmt"
+	"iter"
+	"net/netip"
+	"time"
+
+	"github.com/rds-ext/rds_ext/test/vm/ether"
+)
+
+// Transport is what an RDS connection runs over.
+type Transport string
+
+// The transports.
+const (
+	IB  Transport = "ib"
+	TCP Transport = "tcp"
+)
+
+// A Trace is what a capture says of RDS.
+type Trace struct {
+	// Conns are the connections in the order of their set-up.
+	Conns []*Conn
+	// CM are all datagrams of the connection manager, repetitions included.
+	CM []CMEvent
+	// Messages are all RDS messages, of all connections, in the order in which
+	// they were complete.
+	Messages []*Message
+	// RDMA are the RDMA reads and writes that were requested.
+	RDMA []*RDMAOp
+	// Undecoded counts frames that are RoCE or IP by their headers and still could
+	// not be decoded, such as corrupted ones. FirstError is about the first.
+	Undecoded  int
+	FirstError error
+}
+
+// A Conn is one incarnation of a connection: a pair of queue pairs from a REQ
+// and a REP, or a TCP connection from a SYN.
+type Conn struct {
+	Transport Transport
+	// Active is the side that asked for it, Passive the other.
+	Active, Passive Endpoint
+	// Start is when it was accepted: the time of the REP or of the SYN. It is zero
+	// for a connection that is older than the capture.
+	Start time.Time
+	// Established is whether the active side has confirmed it: RTU, or a SYN that
+	// was answered.
+	Established bool
+	PathMTU     int // bytes; IB, 0 if not known
+	// Messages are its RDS messages in both directions.
+	Messages []*Message
+
+	open map[netip.Addr]*Message // by sender, the last fragment of an incomplete message
+}
+
+// An Endpoint is one side of a connection.
+type Endpoint struct {
+	Addr netip.Addr
+	QPN  uint32 // IB; 0 if not known
+	Port uint16 // TCP
+}
+
+// From returns the messages that the side with that address has sent.
+func (c *Conn) From(a netip.Addr) []*Message {
+	var ms []*Message
+	for _, m := range c.Messages {
+		if m.Src == a {
+			ms = append(ms, m)
+		}
+	}
+	return ms
+}
+
+// First returns the first message that the side with that address has sent, or
+// nil.
+func (c *Conn) First(a netip.Addr) *Message {
+	for _, m := range c.Messages {
+		if m.Src == a {
+			return m
+		}
+	}
+	return nil
+}
+
+// place finds out which fragment of its message m is. Other messages, such as
+// bare acknowledgements, can come between two fragments.
+func (c *Conn) place(m *Message) {
+	if c.open == nil {
+		c.open = make(map[netip.Addr]*Message)
+	}
+	if o := c.open[m.Src]; o != nil && o.Sequence == m.Sequence && o.Len == m.Len {
+		m.Fragment, m.before = o.Fragment+1, o.before+len(o.Payload)
+	}
+	switch complete := m.before+len(m.Payload) >= int(m.Len); {
+	case !complete:
+		c.open[m.Src] = m
+	case m.Fragment > 0:
+		delete(c.open, m.Src)
+	}
+}
+
+func (c *Conn) String() string {
+	return fmt.Sprintf("%s %v (%d) -> %v (%d)", c.Transport,
+		c.Active.Addr, c.Active.QPN+uint32(c.Active.Port), c.Passive.Addr, c.Passive.QPN+uint32(c.Passive.Port))
+}
+
+// CMEvent is a datagram of the connection manager.
+type CMEvent struct {
+	Time     time.Time
+	Src, Dst netip.Addr
+	*CM
+}
+
+// A Message is an RDS message, or over IB one fragment of one: each has a
+// header of its own.
+type Message struct {
+	// Time is that of the frame with its last byte.
+	Time     time.Time
+	Link     string
+	Src, Dst netip.Addr
+	Conn     *Conn
+	*Header
+	// Payload is what follows the header. Over IB a long message has several
+	// fragments, each with up to 4 KiB.
+	Payload []byte
+	// Fragment counts the fragments of a message over IB from 0.
+	Fragment int
+	DestQP   uint32 // IB
+	PSN      uint32 // IB: of the first packet
+	// Invalidate is the key that the SEND told the receiver to invalidate.
+	Invalidate *uint32
+
+	before int // bytes in the fragments before this one
+}
+
+// An RDMAOp is a request to read or write the peer's memory.
+type RDMAOp struct {
+	Time     time.Time
+	Link     string
+	Src, Dst netip.Addr
+	Conn     *Conn
+	Read     bool // else write
+	RETH
+	PSN uint32
+}
+
+// Analyse follows the connections of a capture as one side of the switch sees
+// them. FromNode is what the nodes sent, including what was then lost; ToNode is
+// what they received. Packets that a queue pair or TCP sends again count once.
+func Analyse(frames iter.Seq2[ether.Frame, error], view ether.Dir) (*Trace, error) {
+	t := new(Trace)
+	ib, tcp := newIBFollower(t), newTCPFollower(t)
+	for f, err := range frames {
+		if err != nil {
+			return t, err
+		}
+		if f.Dir != view || view == ether.ToNode && f.Lost != "" {
+			continue
+		}
+		p, err := Decode(f.Data)
+		if err != nil {
+			if t.Undecoded++; t.FirstError == nil {
+				t.FirstError = err
+			}
+			continue
+		}
+		switch {
+		case p.RoCE != nil:
+			ib.packet(f, p)
+		case IsRDSTCP(p):
+			tcp.segment(f, p)
+		}
+	}
+	return t, nil
+}
+
+func (t *Trace) addMessage(m *Message) {
+	m.Conn.place(m)
+	t.Messages = append(t.Messages, m)
+	m.Conn.Messages = append(m.Conn.Messages, m)
+}
+
+// undecodable counts what looks like RDS and is not.
+func (t *Trace) undecodable(err error) {
+	if t.Undecoded++; t.FirstError == nil {
+		t.FirstError = err
+	}
+}
