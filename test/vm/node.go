@@ -111,15 +111,20 @@ func (n *Node) setOrigin(module string, from Origin) {
 func (n *Node) watch(ctx context.Context) {
 	go func() {
 		<-n.proc.Done()
-		n.mu.Lock()
-		wanted := n.stopping
-		n.mu.Unlock()
-		if !wanted {
-			n.fail(fmt.Errorf("the VM ended although nobody asked it to (QEMU: %s); last lines of the console:\n\t%s",
-				exitText(n.proc), strings.Join(n.proc.Console.Tail(), "\n\t")))
-		}
+		n.noteEnd()
 	}()
 	go n.heartbeat(ctx)
+}
+
+// noteEnd records, after the end of QEMU, that nobody wanted it.
+func (n *Node) noteEnd() {
+	n.mu.Lock()
+	wanted := n.stopping
+	n.mu.Unlock()
+	if !wanted {
+		n.fail(fmt.Errorf("the VM ended although nobody asked it to (QEMU: %s); last lines of the console:\n\t%s",
+			exitText(n.proc), strings.Join(n.proc.Console.Tail(), "\n\t")))
+	}
 }
 
 // exitText says how QEMU ended.
@@ -173,8 +178,8 @@ func (n *Node) limit(ctx context.Context) (context.Context, context.CancelFunc) 
 // settle waits, after the port has ended, for the reason: QEMU is about to end
 // or has just done so, and its console says why.
 func (n *Node) settle(err error) {
-	if errors.Is(err, agent.ErrClosed) {
-		n.proc.Wait(endLimit)
+	if errors.Is(err, agent.ErrClosed) && n.proc.Wait(endLimit) {
+		n.noteEnd()
 	}
 }
 

@@ -39,13 +39,11 @@ func TestPanicFailsTheRun(t *testing.T) {
 }
 
 func TestSplatFailsTheRun(t *testing.T) {
-	for _, line := range []string{
-		"WARNING: CPU: 0 PID: 1 at net/rds/none.c:1 none+0x0/0x0",
-		"INFO: task none:1 blocked for more than 30 seconds.",
-		"WARNING: possible recursive locking detected",
-		"unregister_netdevice: waiting for none to become free. Usage count = 2",
+	for name, line := range map[string]string{
+		"warning":   "WARNING: CPU: 0 PID: 1 at net/rds/none.c:1 none+0x0/0x0",
+		"hung task": "INFO: task none:1 blocked for more than 30 seconds.",
 	} {
-		t.Run(strings.Fields(line)[0], func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			env := open(t, config(t))
 			n := bootOne(t, env)
 			ctx := testContext(t)
@@ -149,7 +147,7 @@ func TestBootFailures(t *testing.T) {
 	}{
 		{"never prints", vm.Spec{QEMU: []string{"-S"}}, 4 * time.Second, []string{"no answer within 4s", "never printed anything"}},
 		{"no init", vm.Spec{Append: []string{"rdinit=/bin/missing"}}, 0, []string{"Kernel panic"}},
-		{"init without agent", vm.Spec{Append: []string{"rdinit=/bin/testprog", "--", "hang"}}, 20 * time.Second, []string{"no answer within 20s", "ready"}},
+		{"init without agent", vm.Spec{Append: []string{"rdinit=/bin/testprog", "--", "hang"}}, 12 * time.Second, []string{"no answer within 12s", "ready"}},
 		{"init that ends", vm.Spec{Append: []string{"rdinit=/bin/testprog", "--", "exit", "0"}}, 0, []string{"Attempted to kill init"}},
 		{"wrong token", vm.Spec{Append: []string{agent.TokenParam + "=wrong"}}, 0, []string{`token is "wrong"`}},
 		{"bad QEMU option", vm.Spec{QEMU: []string{"-device", "nonsense"}}, 0, []string{"nonsense", "exit status 1"}},
