@@ -62,6 +62,10 @@ func Choose(ctx context.Context, cache string, limit time.Duration, boot func(co
 	if err != nil {
 		return Trial{}, err
 	}
+	return choose(ctx, cache, id, limit, boot)
+}
+
+func choose(ctx context.Context, cache, id string, limit time.Duration, boot func(context.Context, Accel) error) (Trial, error) {
 	// Test binaries run in parallel; one tries, the others wait for it.
 	lock, err := os.OpenFile(cache+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -35,7 +35,9 @@ func boot(t *testing.T, onA, onB []vm.Module) *pair {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
-	env := vm.New(t, *config)
+	cfg := *config
+	cfg.Files = tools
+	env := vm.New(t, cfg)
 	a, b, err := env.Pair(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -96,16 +98,23 @@ func (p *pair) start(n *vm.Node, ready string, argv ...string) *vm.Cmd {
 	if err != nil {
 		p.Fatal(err)
 	}
+	p.waitLine(cmd, ready)
+	return cmd
+}
+
+// waitLine waits for a line of a command's standard output, or with "2>" in
+// front of its standard error.
+func (p *pair) waitLine(cmd *vm.Cmd, line string) {
+	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
 	out := cmd.Stdout
-	if strings.HasPrefix(ready, "2>") {
-		ready, out = ready[2:], cmd.Stderr
+	if rest, ok := strings.CutPrefix(line, "2>"); ok {
+		line, out = rest, cmd.Stderr
 	}
-	if _, err := out.WaitLine(ctx, regexp.MustCompile(ready)); err != nil {
-		p.Fatalf("%s: %s: %v\n%s%s", n.Name(), strings.Join(argv, " "), err, cmd.Stdout, cmd.Stderr)
+	if _, err := out.WaitLine(ctx, regexp.MustCompile(line)); err != nil {
+		p.Fatalf("%s: %v\n%s%s", strings.Join(cmd.Exec.Argv, " "), err, cmd.Stdout, cmd.Stderr)
 	}
-	return cmd
 }
 
 // stop ends a command that must end well.
