@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/rds-ext/rds_ext/test/vm/ether"
@@ -102,15 +103,20 @@ func (e *Env) Switch() *ether.Switch { return e.sw }
 // Link is the link of a node's first network device.
 func (e *Env) Link(n *Node) *ether.Link { return e.sw.Link(n.Name()) }
 
-// Capture starts a capture to NAME.pcapng in [Env.Dir]. It ends with its Close
-// or with the environment.
+// Capture starts a capture to NAME.pcapng in [Env.Dir], or to NAME-2.pcapng if
+// there is one, and so on. It ends with its Close or with the environment.
 func (e *Env) Capture(name string) (*ether.Capture, error) {
-	c, err := e.sw.Capture(filepath.Join(e.dir, dirName(name)+".pcapng"))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	base := filepath.Join(e.dir, dirName(name))
+	path := base + ".pcapng"
+	for i := 2; slices.ContainsFunc(e.captures, func(c *ether.Capture) bool { return c.Path() == path }); i++ {
+		path = fmt.Sprintf("%s-%d.pcapng", base, i)
+	}
+	c, err := e.sw.Capture(path)
 	if err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.captures = append(e.captures, c)
 	return c, nil
 }

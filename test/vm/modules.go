@@ -52,7 +52,8 @@ func PatchedRDS() []Module {
 // LoadedModules returns the loaded modules, as /proc/modules lists them.
 func (n *Node) LoadedModules(ctx context.Context) ([]agent.LoadedModule, error) {
 	var mods []agent.LoadedModule
-	return mods, n.call(ctx, agent.OpModules, nil, &mods)
+	err := n.call(ctx, agent.OpModules, nil, &mods)
+	return mods, n.wrap(err)
 }
 
 // Load loads modules in the given order, each after what it needs: of that,

@@ -267,6 +267,9 @@ func files(t *testing.T, n *vm.Node) {
 		t.Errorf("%d bytes came back of an empty file: %v", len(b), err)
 	}
 	const knob = "/proc/sys/kernel/hung_task_timeout_secs"
+	if b, err := n.ReadFile(ctx, knob); err != nil || string(b) != "60\n" {
+		t.Errorf("the limit for hung tasks is %q: %v", b, err)
+	}
 	if err := n.Set(ctx, knob, "77"); err != nil {
 		t.Fatal(err)
 	}

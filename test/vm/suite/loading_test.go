@@ -73,10 +73,14 @@ func TestLoadOnLiveConnection(t *testing.T) {
 
 // Loading and unloading on both sides, 20 times each, under RDMA and plain
 // messages: nothing lost, no connection reset, no reference left.
+//
+// Each load announces anew, on whatever message comes next, so that messages
+// with a key in their header carry a second extension header.
 func TestReloadUnderStress(t *testing.T) {
 	const reloads = 20
 	p := boot(t, ours(), ours())
 	server := p.serve(p.b)
+	capture := p.capture("reload")
 	runs := []*vm.Cmd{
 		p.start(p.a, "2>.", stressArgsLoud(p.a, p.b, "--mode", "both", "--time", "5m")...),
 		p.start(p.a, "2>.", stressArgsLoud(p.a, p.b, "--mode", "msg", "--size", "1k", "--time", "5m", "--duplex")...),
@@ -102,6 +106,11 @@ func TestReloadUnderStress(t *testing.T) {
 		}
 	}
 	p.stop(server)
+	tr := p.trace(capture)
+	p.wantKnownTypes(tr)
+	if n := both(tr); n == 0 {
+		t.Errorf("of %d messages none carries a key and a version", len(tr.Messages))
+	}
 	p.stressAgrees()
 
 	for _, n := range []*vm.Node{p.a, p.b} {
@@ -120,6 +129,16 @@ func TestReloadUnderStress(t *testing.T) {
 			t.Errorf("%s: %v", n.Name(), err)
 		}
 	}
+}
+
+// both counts the messages with a version and a key in their header.
+func both(tr *wire.Trace) (n int) {
+	for _, m := range tr.Messages {
+		if m.Find(wire.ExtVersion) != nil && (m.Find(wire.ExtRDMA) != nil || m.Find(wire.ExtRDMADest) != nil) {
+			n++
+		}
+	}
+	return n
 }
 
 // stressAgrees exchanges messages and checks that both sides know each other.

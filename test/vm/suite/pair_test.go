@@ -33,18 +33,24 @@ type pair struct {
 // boot boots two nodes and loads modules on each.
 func boot(t *testing.T, onA, onB []vm.Module) *pair {
 	t.Helper()
+	return bootWith(t, nil, onA, onB)
+}
+
+// bootWith is boot for nodes with other network devices than usual.
+func bootWith(t *testing.T, nics []vm.NIC, onA, onB []vm.Module) *pair {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
 	cfg := *config
 	cfg.Files = tools
 	env := vm.New(t, cfg)
-	a, b, err := env.Pair(ctx)
+	nodes, err := env.Boot(ctx, vm.Spec{Name: "a", NICs: nics}, vm.Spec{Name: "b", NICs: nics})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{T: t, ctx: ctx, env: env, a: a, b: b}
-	p.use(a, onA)
-	p.use(b, onB)
+	p := &pair{T: t, ctx: ctx, env: env, a: nodes[0], b: nodes[1]}
+	p.use(p.a, onA)
+	p.use(p.b, onB)
 	return p
 }
 

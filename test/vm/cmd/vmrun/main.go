@@ -36,9 +36,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -67,6 +69,7 @@ func run() (err error) {
 		cfg.Files["/bin/"+filepath.Base(s)] = s
 		return nil
 	})
+	flag.Usage = usage
 	flag.Parse()
 	cfg.Log = func(format string, args ...any) { fmt.Fprintf(os.Stderr, "vmrun: "+format+"\n", args...) }
 
@@ -109,6 +112,16 @@ func run() (err error) {
 		r.nodes[n.Name()] = n
 	}
 	return r.runAll(ctx, lines)
+}
+
+func usage() {
+	w := flag.CommandLine.Output()
+	fmt.Fprintf(w, "usage: vmrun [flags] [SCRIPT | -- LINE...]\n\nlines: NODE: COMMAND..., NODE- COMMAND..., NODE& COMMAND...\n")
+	for _, name := range slices.Sorted(maps.Keys(directives)) {
+		fmt.Fprintf(w, "       %s %s\n", name, directives[name].usage)
+	}
+	fmt.Fprintln(w)
+	flag.PrintDefaults()
 }
 
 func moduleSet(name string) ([]vm.Module, error) {

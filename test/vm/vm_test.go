@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+package vm
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rds-ext/rds_ext/test/vm/qemu"
+)
+
+func TestConfigDefaults(t *testing.T) {
+	c := Config{Name: "x"}
+	if err := c.complete(); err != nil {
+		t.Fatal(err)
+	}
+	if c.Kernel != DefaultKernel || c.Seed != 1 || c.BootLimit <= 0 || c.HangLimit <= 0 || c.OpLimit <= 0 || c.Log == nil {
+		t.Errorf("%+v", c)
+	}
+	root := filepath.Dir(c.Build)
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil || filepath.Base(c.Build) != "build" {
+		t.Errorf("build directory %s: %v", c.Build, err)
+	}
+	c = Config{Name: "x", Build: "some/where", HangLimit: time.Second}
+	if err := c.complete(); err != nil || !filepath.IsAbs(c.Build) || c.HangLimit != time.Second {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if err := new(Config).complete(); err == nil {
+		t.Error("no name: no error")
+	}
+}
+
+func TestConfigOutsideTheSourceTree(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := Config{Name: "x"}
+	if err := c.complete(); err == nil || !strings.Contains(err.Error(), "set the build directory") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	parse := func(args ...string) (*Config, error) {
+		fs := flag.NewFlagSet("", flag.ContinueOnError)
+		fs.SetOutput(io.Discard)
+		c := RegisterFlags(fs)
+		return c, fs.Parse(args)
+	}
+	c, err := parse("-kernel", "6.12", "-build", "b", "-seed", "7", "-accel", "tcg")
+	if err != nil || c.Kernel != "6.12" || c.Build != "b" || c.Seed != 7 || c.Accel != qemu.TCG {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := parse("-accel", "xen"); err == nil {
+		t.Error("unknown accelerator: no error")
+	}
+}
+
+func TestSpecDefaults(t *testing.T) {
+	s := Spec{Name: "c"}
+	if err := s.complete(3); err != nil {
+		t.Fatal(err)
+	}
+	if s.Memory != DefaultMemory || s.CPUs != 1 || s.firstIP() != "10.77.0.3" {
+		t.Errorf("%+v", s)
+	}
+	net := s.network(3)
+	if len(net.Links) != 1 {
+		t.Fatalf("%+v", net)
+	}
+	if l := net.Links[0]; l.Name != "eth0" || l.RXE != "rxe0" || l.MTU != DefaultMTU || l.MAC != macOf(3, 0).String() || l.Addrs[0] != "10.77.0.3/24" {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestSpecWithTwoDevices(t *testing.T) {
+	given := []NIC{{MTU: 1500}, {Addrs: []string{"fd00::1/64"}, NoRXE: true}}
+	s := Spec{Name: "a", NICs: given}
+	if err := s.complete(1); err != nil {
+		t.Fatal(err)
+	}
+	links := s.network(1).Links
+	if links[0].MTU != 1500 || links[0].RXE != "rxe0" || links[1].RXE != "" || links[1].Name != "eth1" || links[1].Addrs[0] != "fd00::1/64" {
+		t.Errorf("%+v", links)
+	}
+	if links[0].MAC == links[1].MAC {
+		t.Error("both devices have the same address")
+	}
+	if given[0].Addrs != nil {
+		t.Error("the caller's specification was changed")
+	}
+	if linkName("a", 0) != "a" || linkName("a", 1) != "a.1" {
+		t.Error("names of links")
+	}
+}
+
+func TestSpecRefuses(t *testing.T) {
+	for name, s := range map[string]Spec{
+		"no name": {}, "bad name": {Name: "A/../b"}, "MTU too small": {Name: "a", NICs: []NIC{{MTU: 20}}},
+		"MTU too large": {Name: "a", NICs: []NIC{{MTU: maxMTU + 1}}}, "address": {Name: "a", NICs: []NIC{{Addrs: []string{"10.0.0.1"}}}},
+	} {
+		if err := s.complete(1); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestDirName(t *testing.T) {
+	for in, want := range map[string]string{"TestA/with space": "TestA_with_space", "../../x": "_.._x", "6.1": "6.1", "a=b-c_d": "a=b-c_d"} {
+		if got := dirName(in); got != want {
+			t.Errorf("dirName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

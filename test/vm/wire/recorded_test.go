@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+package wire
+
+import (
+	"compress/gzip"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/rds-ext/rds_ext/test/vm/ether"
+)
+
+// recorded unpacks a capture of two VMs with Debian's kernel 6.1 and its own RDS
+// modules: what they sent while "rdsmr stress" began.
+func recorded(t *testing.T) string {
+	t.Helper()
+	f, err := os.Open("testdata/connect-6.1.pcapng.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "connect.pcapng")
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestRecordedConnection holds the reading of the protocol against what kernels
+// really send.
+func TestRecordedConnection(t *testing.T) {
+	tr, err := Analyse(ether.ReadFile(recorded(t)), ether.FromNode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Undecoded != 0 {
+		t.Errorf("%d undecoded: %v", tr.Undecoded, tr.FirstError)
+	}
+	var types []CMType
+	for _, e := range tr.CM {
+		types = append(types, e.Type)
+	}
+	if !slices.Equal(types, []CMType{CMReq, CMRep, CMRtu}) {
+		t.Errorf("connection manager said %v", types)
+	}
+	if len(tr.Conns) != 1 {
+		t.Fatalf("%d connections, want 1", len(tr.Conns))
+	}
+	a, b := netip.MustParseAddr("10.77.0.1"), netip.MustParseAddr("10.77.0.2")
+	c := tr.Conns[0]
+	if c.Active.Addr != a || c.Passive.Addr != b || !c.Established || c.PathMTU != 4096 {
+		t.Errorf("connection %+v", c)
+	}
+	for _, side := range []netip.Addr{a, b} {
+		first := c.First(side)
+		if first.Flags != FlagCongestion || first.Len != 8192 || len(first.Payload) != 4096 || first.Fragment != 0 || len(first.Ext) != 0 {
+			t.Errorf("first message from %v: %+v, %d bytes", side, first.Header, len(first.Payload))
+		}
+		if second := c.From(side)[1]; second.Fragment != 1 || second.Flags != FlagCongestion {
+			t.Errorf("second message from %v: %+v", side, second.Header)
+		}
+	}
+	for _, m := range tr.Messages {
+		if !m.ChecksumOK || m.ExtErr != nil {
+			t.Errorf("message %d from %v: checksum right %v, extension headers: %v", m.Sequence, m.Src, m.ChecksumOK, m.ExtErr)
+		}
+	}
+	checkKeys(t, tr)
+}
+
+// checkKeys checks that each RDMA operation uses a key that was advertised in an
+// extension header before, and that a message with that key follows it.
+func checkKeys(t *testing.T, tr *Trace) {
+	t.Helper()
+	if len(tr.RDMA) < 2 || tr.RDMA[0].Read || !tr.RDMA[1].Read {
+		t.Fatalf("%d operations, want a write and a read", len(tr.RDMA))
+	}
+	for _, op := range tr.RDMA[:2] {
+		var before, after bool
+		for _, m := range tr.Messages {
+			if e := m.Find(ExtRDMADest); e != nil && e.RKey() == op.RKey && m.Src == op.Dst && m.Time.Before(op.Time) {
+				before = true
+			}
+			if e := m.Find(ExtRDMA); e != nil && e.RKey() == op.RKey && m.Src == op.Src && !m.Time.Before(op.Time) {
+				after = true
+			}
+		}
+		if !before || !after {
+			t.Errorf("key %#x: advertised before %v, named after %v", op.RKey, before, after)
+		}
+	}
+}
