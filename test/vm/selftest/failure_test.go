@@ -50,8 +50,9 @@ func TestSplatFailsTheRun(t *testing.T) {
 			if _, err := n.ReadFile(ctx, "/proc/version"); err != nil {
 				t.Fatalf("before the splat: %v", err)
 			}
-			// The kernel's own text, by way of the kernel's own log.
-			err := n.Set(ctx, "/dev/kmsg", "<4>"+line)
+			// The kernel's own text, by way of the kernel's own log. Without line end
+			// the kernel would wait for more.
+			err := n.Set(ctx, "/dev/kmsg", "<4>"+line+"\n")
 			if err == nil {
 				// The console may lag behind.
 				err = eventually(t, n.Err)
@@ -81,7 +82,7 @@ func TestKnownSplatDoesNotFailTheRun(t *testing.T) {
 	env := open(t, c)
 	n := bootOne(t, env)
 	ctx := testContext(t)
-	if err := n.Set(ctx, "/dev/kmsg", "<4>WARNING: possible recursive locking detected"); err != nil {
+	if err := n.Set(ctx, "/dev/kmsg", "<4>WARNING: possible recursive locking detected\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := env.Close(); err != nil {
