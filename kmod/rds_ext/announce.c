@@ -12,6 +12,8 @@
 /* Reserved among the feature bits, so no feature may ever have its value. */
 static_assert(!(REXT_FEATURES & EXTHDR_REPLY_WANTED));
 static_assert(EXTHDR_SPACE == RDS_HEADER_EXT_SPACE);
+/* What netlink shows are the bits of the wire. */
+static_assert(RDS_EXT_FEATURE_EXT_TYPES == EXTHDR_FEAT_EXT_TYPES);
 
 /**
  * rext_announce_reset() - begin an incarnation: nothing is known
