@@ -97,7 +97,7 @@ static bool announce(struct rext_announce *a, struct rds_header *hdr)
 }
 
 /**
- * rext_announce_tx() - a message or an acknowledgement is about to leave over IB
+ * rext_announce_tx() - a message or an acknowledgment is about to leave over IB
  * @rds: its connection
  * @hdr: the header that goes on the wire
  *
@@ -120,7 +120,7 @@ bool rext_announce_tx(struct rds_connection *rds, struct rds_header *hdr)
 	spin_lock_irqsave(&c->lock, flags);
 	if (a->due)
 		changed = announce(a, hdr);
-	/* Congestion maps and acknowledgements have no number of their own. */
+	/* Congestion maps and acknowledgments have no number of their own. */
 	if (a->await_seq && hdr->h_sequence) {
 		a->await_seq = false;
 		a->ask_seq = sequence(hdr);
@@ -168,7 +168,7 @@ static void miss(struct rext_announce *a, const struct rds_header *hdr)
 }
 
 /**
- * rext_announce_rx() - a message or an acknowledgement has come in over IB
+ * rext_announce_rx() - a message or an acknowledgment has come in over IB
  * @rds: its connection
  * @hdr: its header, of a message that of the first fragment
  *

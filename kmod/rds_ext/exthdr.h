@@ -102,9 +102,6 @@ bool exthdr_fits(const u8 *space, unsigned int type);
 
 enum exthdr_result exthdr_add(u8 *space, unsigned int type,
 			      const void *payload);
-enum exthdr_result exthdr_set(u8 *space, unsigned int type,
-			      const void *payload);
-bool exthdr_remove(u8 *space, unsigned int type);
 
 void exthdr_version_pack(u8 *payload, u16 version, u16 features);
 void exthdr_version_unpack(const u8 *payload, u16 *version, u16 *features);

@@ -24,7 +24,7 @@ identifier conn, rm, hdr_off, ic, pos;
  ...+>
  }
 
-// An acknowledgement without a message can be the first thing that the accepting
+// An acknowledgment without a message can be the first thing that the accepting
 // side sends. It is built in a place of its own, again and again; its checksum
 // is made behind this call.
 @rds_hooks_tx_ack@
@@ -38,7 +38,7 @@ identifier ic, hdr;
  ...+>
  }
 
-// Nothing of the core reads the extension headers of an acknowledgement.
+// Nothing of the core reads the extension headers of an acknowledgment.
 @rds_hooks_rx_ack@
 identifier conn, ihdr;
 @@

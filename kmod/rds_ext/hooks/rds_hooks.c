@@ -161,7 +161,7 @@ void rds_hooks_call_tx_ack(struct rds_connection *conn, struct rds_header *hdr)
 	const struct rds_hooks_ops *ops;
 
 	/*
-	 * Acknowledgements are built in one place, of which net/rds clears no
+	 * Acknowledgments are built in one place, of which net/rds clears no
 	 * more than the first byte of the extension space.
 	 */
 	memset(hdr->h_exthdr, 0, sizeof(hdr->h_exthdr));

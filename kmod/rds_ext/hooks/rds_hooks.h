@@ -28,7 +28,7 @@ struct rds_header;
  * @path_down: the transport of a path has shut down. No header passes until
  *	the path connects anew. Process context.
  * @tx_header: the header of the first fragment of a message, or that of an
- *	acknowledgement without one, is about to leave over IB. Returns true
+ *	acknowledgment without one, is about to leave over IB. Returns true
  *	where it has changed the header, whose checksum is then made anew.
  *	Process or softirq context.
  * @rx_header: such a header has come in over IB, its checksum is right.

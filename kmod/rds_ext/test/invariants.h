@@ -14,8 +14,6 @@
 
 enum op {
 	OP_ADD,
-	OP_SET,
-	OP_REMOVE,
 	OP_NEXT,
 	OPS,
 };

@@ -103,7 +103,7 @@ static void all_positions(void)
 		}
 }
 
-/* Every pair of types: add both, again, otherwise, replace, remove each. */
+/* Every pair of types: add both, again, and each with the other payload. */
 static void all_pairs(void)
 {
 	static const u8 a[EXTHDR_SPACE] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
@@ -121,11 +121,8 @@ static void all_pairs(void)
 				op_space(space, OP_ADD, known[j], b);
 				op_space(space, OP_ADD, known[i], a);
 				op_space(space, OP_ADD, known[i], b);
-				op_space(space, OP_SET, known[i], b);
-				op_space(space, OP_SET, known[j], b);
-				op_space(space, OP_REMOVE, known[k ? i : j], b);
+				op_space(space, OP_ADD, known[j], b);
 				op_space(space, OP_ADD, known[j], a);
-				op_space(space, OP_REMOVE, known[i], b);
 			}
 }
 
@@ -145,10 +142,9 @@ static void all_triples(void)
 				op_space(three, OP_ADD, known[i], p);
 				op_space(three, OP_ADD, known[j], p + 1);
 				op_space(three, OP_ADD, known[k], p + 2);
-				for (l = 0; l < n; l += 3) {
+				for (l = 0; l < n; l++) {
 					memcpy(space, three, sizeof(space));
-					op_space(space, OP_SET, known[l], p + 3);
-					op_space(space, OP_REMOVE, known[j], p);
+					op_space(space, OP_ADD, known[l], p + 3);
 				}
 			}
 }

@@ -16,8 +16,6 @@ void ref_parse(const u8 *space, struct ref_list *list)
 
 		if (!desc) {
 			list->end = EXTHDR_UNKNOWN;
-			for (j = i; j < EXTHDR_SPACE; j++)
-				list->tail[list->tail_len++] = space[j];
 			break;
 		}
 		if (i + 1 + desc->len > EXTHDR_SPACE) {
@@ -65,42 +63,24 @@ static void ref_write(u8 *space, const struct ref_list *list)
 		for (j = 0; j < list->ext[i].len; j++)
 			space[k++] = list->ext[i].payload[j];
 	}
-	for (i = 0; i < list->tail_len && k < EXTHDR_SPACE; i++)
-		space[k++] = list->tail[i];
 	while (k < EXTHDR_SPACE)
 		space[k++] = 0;
 }
 
-/* The index of the first header of a type, or -1. */
-static int ref_index(const struct ref_list *list, unsigned int type)
-{
-	const struct ref_ext *ext = ref_find(list, type);
-
-	return ext ? (int)(ext - list->ext) : -1;
-}
-
-static enum exthdr_result ref_put(u8 *space, unsigned int type,
-				  const u8 *payload, bool overwrite)
+enum exthdr_result ref_add(u8 *space, unsigned int type, const u8 *payload)
 {
 	const struct exthdr_desc *desc = exthdr_lookup(type);
+	const struct ref_ext *there;
 	struct ref_list list;
 	struct ref_ext *ext;
-	int at;
 
 	if (!desc)
 		return EXTHDR_UNKNOWN;
 	ref_parse(space, &list);
-	at = ref_index(&list, type);
-	if (at >= 0) {
-		ext = &list.ext[at];
-		if (memcmp(ext->payload, payload, desc->len) == 0)
-			return EXTHDR_SAME;
-		if (!overwrite)
-			return EXTHDR_DUPLICATE;
-		/* In place: what stands behind the list is left alone. */
-		memcpy(space + ext->off + 1, payload, desc->len);
-		return EXTHDR_OK;
-	}
+	there = ref_find(&list, type);
+	if (there)
+		return memcmp(there->payload, payload, desc->len) == 0 ?
+			EXTHDR_SAME : EXTHDR_DUPLICATE;
 	if (list.end != EXTHDR_END)
 		return list.end;
 	if (list.end_off + 1 + desc->len > EXTHDR_SPACE)
@@ -111,31 +91,4 @@ static enum exthdr_result ref_put(u8 *space, unsigned int type,
 	memcpy(ext->payload, payload, desc->len);
 	ref_write(space, &list);
 	return EXTHDR_OK;
-}
-
-enum exthdr_result ref_add(u8 *space, unsigned int type, const u8 *payload)
-{
-	return ref_put(space, type, payload, false);
-}
-
-enum exthdr_result ref_set(u8 *space, unsigned int type, const u8 *payload)
-{
-	return ref_put(space, type, payload, true);
-}
-
-bool ref_remove(u8 *space, unsigned int type)
-{
-	struct ref_list list, kept;
-	unsigned int i;
-
-	ref_parse(space, &list);
-	kept = list;
-	kept.n = 0;
-	for (i = 0; i < list.n; i++)
-		if (list.ext[i].type != type)
-			kept.ext[kept.n++] = list.ext[i];
-	if (kept.n == list.n)
-		return false;
-	ref_write(space, &kept);
-	return true;
 }

@@ -22,15 +22,11 @@ struct ref_list {
 	unsigned int n;
 	enum exthdr_result end;		/* END, UNKNOWN or TRUNCATED */
 	unsigned int end_off;
-	u8 tail[EXTHDR_SPACE];		/* what an unknown type hides */
-	unsigned int tail_len;
 };
 
 void ref_parse(const u8 *space, struct ref_list *list);
 const struct ref_ext *ref_find(const struct ref_list *list, unsigned int type);
 unsigned int ref_room(const u8 *space);
 enum exthdr_result ref_add(u8 *space, unsigned int type, const u8 *payload);
-enum exthdr_result ref_set(u8 *space, unsigned int type, const u8 *payload);
-bool ref_remove(u8 *space, unsigned int type);
 
 #endif

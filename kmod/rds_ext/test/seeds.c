@@ -41,7 +41,7 @@ static void seed_ops(const u8 *space, unsigned int index)
 	for (op = 0; op < OPS; op++) {
 		script[n++] = op;
 		script[n++] = index;
-		if (op == OP_ADD || op == OP_SET) {
+		if (op == OP_ADD) {
 			memset(script + n, 0x11 * (op + 1), EXTHDR_SPACE);
 			n += EXTHDR_SPACE;
 		}

@@ -82,13 +82,14 @@ func (p *pair) wantKnownTypes(tr *wire.Trace) {
 }
 
 // A shape is all of a header that does not follow from addresses, numbers,
-// lengths and keys.
+// lengths and keys, nor from the moment: whether a message asks for an
+// acknowledgement depends on how many are on their way.
 func shape(m *wire.Message) string {
 	used := 0
 	for _, e := range m.Ext {
 		used += 1 + len(e.Data)
 	}
-	return fmt.Sprintf("flags %#x pad %x types %v rest %x", m.Flags&^wire.FlagRetransmitted, m.Pad, m.Types(), m.ExtRaw[used:])
+	return fmt.Sprintf("flags %#x pad %x types %v rest %x", m.Flags&^(wire.FlagRetransmitted|wire.FlagAckRequired), m.Pad, m.Types(), m.ExtRaw[used:])
 }
 
 // Without rds_ext.ko, the patched modules send no header that stock ones would
