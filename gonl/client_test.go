@@ -379,12 +379,15 @@ func TestGivenUp(t *testing.T) {
 		return [][]byte{r.reply(fMulti, genl(1, connAttrs(1, "192.0.2.2")))}
 	})
 	c := k.client()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := c.Conns(ctx, Filter{}); !errors.Is(err, context.DeadlineExceeded) {
+	ctx, cancel := context.WithCancel(t.Context())
+	givenUp := make(chan error, 1)
+	go func() { _, err := c.Conns(ctx, Filter{}); givenUp <- err }()
+	finish := <-rest // the dump has begun
+	cancel()
+	if err := <-givenUp; !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	(<-rest)()
+	finish()
 	s, err := c.Settings(t.Context())
 	if err != nil || s.ModuleVersion != "x" {
 		t.Errorf("got %+v, %v", s, err)

@@ -18,13 +18,16 @@ import (
 	"time"
 )
 
-// The recorder is a test program of its own, for a machine on which
-// rds_ext.ko runs and has connections:
+// The recorder is a test program of its own, for a machine on which rds_ext.ko
+// runs and has connections. It writes what the kernel answers. To record on VMs,
+// with the modules of "make kmod", from the root of the source tree:
 //
-//	go test -c -tags record -o record.test ./gonl
-//	record.test -test.run TestRecord -record.dir DIR
+//	CGO_ENABLED=0 go test -c -tags record -o build/record.test ./gonl
+//	go run ./test/vm/cmd/vmrun -kernel 6.1 -modules none -nodes 4 -put build/record.test gonl/testdata/recorded/record.vmrun
+//	mv build/recorded/*.hex gonl/testdata/recorded/6.1/
+//	go test ./gonl -run Recordings -update
 //
-// It writes what the kernel answers; put that below testdata/recorded.
+// and read what changed in want.json.
 
 var (
 	recordDir    = flag.String("record.dir", "", "directory to write the recordings to")

@@ -235,8 +235,8 @@ enum rds_ext_feature {
  * @RDS_EXT_A_CONN_DOWNS: u64. How often an established connection was lost or
  *   closed since rds_ext tracks it.
  * @RDS_EXT_A_CONN_UPTIME_MS: u64. Milliseconds since the connection was
- *   established; absent while it is not up. Where it was up already when
- *   rds_ext was loaded, since then.
+ *   established, in conn-down how long it had been; absent while it is not up.
+ *   Where it was up already when rds_ext was loaded, since then.
  * @RDS_EXT_A_CONN_PAD: Padding in front of 64-bit numbers, without meaning.
  */
 enum rds_ext_a_conn {

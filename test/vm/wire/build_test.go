@@ -19,6 +19,9 @@ import (
 var (
 	addrA = netip.MustParseAddr("10.0.0.1")
 	addrB = netip.MustParseAddr("10.0.0.2")
+
+	addrA6 = netip.MustParseAddr("fd00::1")
+	addrB6 = netip.MustParseAddr("fd00::2")
 )
 
 // A recording is a capture made by hand.
@@ -48,7 +51,7 @@ func (r *recording) analyse() *Trace {
 
 func (r *recording) add(src netip.Addr, data []byte) {
 	link := "a"
-	if src == addrB {
+	if src == addrB || src == addrB6 {
 		link = "b"
 	}
 	at := time.Unix(1000, 0).Add(time.Duration(len(r.frames)) * time.Millisecond)
@@ -70,15 +73,20 @@ func roceFrame(t *testing.T, src, dst netip.Addr, op Opcode, qp, psn uint32, hea
 	binary.BigEndian.PutUint32(b[4:], qp)
 	binary.BigEndian.PutUint32(b[8:], psn|1<<31)
 	b = slices.Concat(b, headers, payload, make([]byte, pad), []byte{0xde, 0xad, 0xbe, 0xef})
-	ip := &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
 	udp := &layers.UDP{SrcPort: 50000, DstPort: PortRoCE}
-	return serialize(t, ip, udp, b)
+	return serialize(t, src, dst, layers.IPProtocolUDP, udp, b)
 }
 
-func serialize(t *testing.T, ip *layers.IPv4, l4 gopacket.SerializableLayer, payload []byte) []byte {
+// serialize makes a frame with IPv4 or IPv6, as the addresses are.
+func serialize(t *testing.T, src, dst netip.Addr, proto layers.IPProtocol, l4 gopacket.SerializableLayer, payload []byte) []byte {
 	t.Helper()
 	buf := gopacket.NewSerializeBuffer()
 	eth := &layers.Ethernet{SrcMAC: make([]byte, 6), DstMAC: make([]byte, 6), EthernetType: layers.EthernetTypeIPv4}
+	var ip gopacket.SerializableLayer = &layers.IPv4{Version: 4, TTL: 64, Protocol: proto, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
+	if src.Is6() {
+		eth.EthernetType = layers.EthernetTypeIPv6
+		ip = &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: proto, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
+	}
 	opts := gopacket.SerializeOptions{FixLengths: true}
 	if err := gopacket.SerializeLayers(buf, opts, eth, ip, l4, gopacket.Payload(payload)); err != nil {
 		t.Fatal(err)
@@ -101,16 +109,20 @@ func (r *recording) cm(src, dst netip.Addr, typ CMType, set func(m []byte)) {
 
 func put24(b []byte, v uint32) { b[0], b[1], b[2] = byte(v>>16), byte(v>>8), byte(v) }
 
-// A handshake sets up a connection from a to b. psnA is the number of the first
-// packet that a sends.
+// A handshake sets up a connection from a to b, which are addrA and addrB if not
+// set. psnA is the number of the first packet that a sends.
 type handshake struct {
+	a, b                           netip.Addr
 	idA, idB, qpA, qpB, psnA, psnB uint32
 }
 
 func (r *recording) connect(h handshake) {
 	r.t.Helper()
 	be := binary.BigEndian
-	r.cm(addrA, addrB, CMReq, func(m []byte) {
+	if !h.a.IsValid() {
+		h.a, h.b = addrA, addrB
+	}
+	r.cm(h.a, h.b, CMReq, func(m []byte) {
 		be.PutUint32(m, h.idA)
 		be.PutUint64(m[8:], 0x0000000001060000|18634)
 		put24(m[32:], h.qpA)
@@ -118,13 +130,13 @@ func (r *recording) connect(h handshake) {
 		m[50] = 3 << 4 // 1024
 		copy(m[140+rdmaCMHeaderLen:], "private")
 	})
-	r.cm(addrB, addrA, CMRep, func(m []byte) {
+	r.cm(h.b, h.a, CMRep, func(m []byte) {
 		be.PutUint32(m, h.idB)
 		be.PutUint32(m[4:], h.idA)
 		put24(m[12:], h.qpB)
 		put24(m[20:], h.psnA)
 	})
-	r.cm(addrA, addrB, CMRtu, func(m []byte) {
+	r.cm(h.a, h.b, CMRtu, func(m []byte) {
 		be.PutUint32(m, h.idA)
 		be.PutUint32(m[4:], h.idB)
 	})

@@ -14,11 +14,12 @@ import (
 	"github.com/rds-ext/rds_ext/test/vm/ether"
 )
 
-// recorded unpacks a capture of two VMs with Debian's kernel 6.1 and its own RDS
-// modules: what they sent while "rdsmr stress" began.
-func recorded(t *testing.T) string {
+// recorded unpacks a capture of two VMs with Debian's kernel 6.1 while "rdsmr
+// stress" ran: connect-6.1 with the distribution's RDS modules, connect-ipv6-6.1
+// with ours.
+func recorded(t *testing.T, capture string) string {
 	t.Helper()
-	f, err := os.Open("testdata/connect-6.1.pcapng.gz")
+	f, err := os.Open(filepath.Join("testdata", capture+".pcapng.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func recorded(t *testing.T) string {
 // TestRecordedConnection holds the reading of the protocol against what kernels
 // really send.
 func TestRecordedConnection(t *testing.T) {
-	tr, err := Analyse(ether.ReadFile(recorded(t)), ether.FromNode)
+	tr, err := Analyse(ether.ReadFile(recorded(t, "connect-6.1")), ether.FromNode)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +71,43 @@ func TestRecordedConnection(t *testing.T) {
 		}
 		if second := c.From(side)[1]; second.Fragment != 1 || second.Flags != FlagCongestion {
 			t.Errorf("second message from %v: %+v", side, second.Header)
+		}
+	}
+	for _, m := range tr.Messages {
+		if !m.ChecksumOK || m.ExtErr != nil {
+			t.Errorf("message %d from %v: checksum right %v, extension headers: %v", m.Sequence, m.Src, m.ChecksumOK, m.ExtErr)
+		}
+	}
+	checkKeys(t, tr)
+}
+
+// TestRecordedIPv6: the same over IPv6, between two nodes that announce
+// themselves.
+func TestRecordedIPv6(t *testing.T) {
+	tr, err := Analyse(ether.ReadFile(recorded(t, "connect-ipv6-6.1")), ether.FromNode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Undecoded != 0 || len(tr.Conns) != 1 {
+		t.Fatalf("%d connections, %d frames undecoded: %v", len(tr.Conns), tr.Undecoded, tr.FirstError)
+	}
+	a, b := netip.MustParseAddr("fd77::1"), netip.MustParseAddr("fd77::2")
+	c := tr.Conns[0]
+	if c.Active.Addr != a || c.Passive.Addr != b || !c.Established || c.PathMTU != 4096 || len(c.Messages) != 15 {
+		t.Errorf("%d messages on %+v", len(c.Messages), c)
+	}
+	for _, side := range []netip.Addr{a, b} {
+		for i, m := range c.From(side) {
+			ext := m.Find(ExtVersion)
+			if (i == 0) != (ext != nil) {
+				t.Errorf("message %d from %v: version header %v", i, side, ext)
+			}
+			if ext == nil {
+				continue
+			}
+			if version, features := ext.Version(); version != 0x0301 || features != 1 {
+				t.Errorf("%v announces %#x, features %#x", side, version, features)
+			}
 		}
 	}
 	for _, m := range tr.Messages {

@@ -5,6 +5,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -124,15 +125,61 @@ func TestDecodeRoCE(t *testing.T) {
 }
 
 func TestDecodeRefusesTruncated(t *testing.T) {
-	whole := roceFrame(t, addrA, addrB, WriteOnly, 1, 1, make([]byte, 16), nil)
-	const headers = 14 + 20 + 8
-	for n := headers; n < len(whole); n++ {
-		f := bytes.Clone(whole[:n])
-		binary.BigEndian.PutUint16(f[16:], uint16(n-14)) // IP length
-		binary.BigEndian.PutUint16(f[38:], uint16(n-34)) // UDP length
-		if _, err := Decode(f); err == nil {
-			t.Errorf("%d of %d bytes: no error", n, len(whole))
+	for _, tt := range []struct {
+		src, dst netip.Addr
+		ipLen    int // where the IP header has its length field
+		counted  int // where what that counts begins
+		udp      int // where the UDP header begins
+	}{
+		{addrA, addrB, 14 + 2, 14, 14 + 20},
+		{addrA6, addrB6, 14 + 4, 14 + 40, 14 + 40}, // the header itself does not count
+	} {
+		whole := roceFrame(t, tt.src, tt.dst, WriteOnly, 1, 1, make([]byte, 16), nil)
+		if p, err := Decode(whole); err != nil || p.RoCE == nil {
+			t.Fatalf("%v: %+v, %v", tt.src, p, err)
 		}
+		for n := tt.udp + 8; n < len(whole); n++ {
+			f := bytes.Clone(whole[:n])
+			binary.BigEndian.PutUint16(f[tt.ipLen:], uint16(n-tt.counted))
+			binary.BigEndian.PutUint16(f[tt.udp+4:], uint16(n-tt.udp))
+			if _, err := Decode(f); err == nil {
+				t.Errorf("%v: %d of %d bytes: no error", tt.src, n, len(whole))
+			}
+		}
+	}
+}
+
+// TestIPv6: RoCE over IPv6 is followed as over IPv4, and apart from it, even
+// where the queue pairs have the same numbers.
+func TestIPv6(t *testing.T) {
+	r := &recording{t: t}
+	r.connect(handshake{idA: 1, idB: 2, qpA: 17, qpB: 18, psnA: 100, psnB: 200})
+	r.connect(handshake{a: addrA6, b: addrB6, idA: 1, idB: 2, qpA: 17, qpB: 18, psnA: 5, psnB: 6})
+	r.roce(addrA6, addrB6, SendOnly, 18, 5, nil, rdsHeader(1, 0, 0, 1, 0, 1, 3, 1))
+	r.roce(addrB6, addrA6, SendOnly, 17, 6, nil, rdsHeader(2, 0, 0))
+	r.roce(addrA, addrB, SendOnly, 18, 100, nil, rdsHeader(3, 0, 0))
+	if cm := r.frames[3].Data; !Match(IsCM)(cm) || Match(IsRC)(cm) {
+		t.Error("predicates are wrong on a REQ over IPv6")
+	}
+	if send := r.frames[6].Data; !Match(IsRC)(send) || !Match(IsRoCE)(send) || Match(IsCM)(send) {
+		t.Error("predicates are wrong on a SEND over IPv6")
+	}
+	tr := r.analyse()
+	if tr.Undecoded != 0 || len(tr.Conns) != 2 {
+		t.Fatalf("%d connections, %d frames undecoded: %v", len(tr.Conns), tr.Undecoded, tr.FirstError)
+	}
+	v4, v6 := tr.Conns[0], tr.Conns[1]
+	if v6.Active != (Endpoint{Addr: addrA6, QPN: 17}) || v6.Passive != (Endpoint{Addr: addrB6, QPN: 18}) || !v6.Established {
+		t.Errorf("connection over IPv6: %+v", v6)
+	}
+	if m := v6.First(addrA6); m == nil || m.Sequence != 1 || m.Find(ExtVersion) == nil {
+		t.Errorf("first message from a: %+v", m)
+	}
+	if m := v6.First(addrB6); m == nil || m.Sequence != 2 || m.Link != "b" {
+		t.Errorf("first message from b: %+v", m)
+	}
+	if len(v6.Messages) != 2 || len(v4.Messages) != 1 || v4.Messages[0].Sequence != 3 {
+		t.Errorf("messages over IPv4 %v, over IPv6 %v", v4.Messages, v6.Messages)
 	}
 }
 
@@ -337,8 +384,7 @@ func TestTCP(t *testing.T) {
 			src, dst = dst, src
 			tcp.SrcPort, tcp.DstPort = PortRDSTCP, port
 		}
-		ip := &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolTCP, SrcIP: src.AsSlice(), DstIP: dst.AsSlice()}
-		r.add(src, serialize(t, ip, tcp, payload))
+		r.add(src, serialize(t, src, dst, layers.IPProtocolTCP, tcp, payload))
 	}
 	start := uint32(0xffffffe0) // the numbers wrap around in the first header
 	seg(true, start, 0, true, nil)

@@ -85,14 +85,18 @@ func (a *answerer) run(ctx context.Context, stop <-chan struct{}) error {
 }
 
 // work sends what can be sent: reports of failure first, the peer waits for
-// them to try again.
+// them to try again. An answer that cannot be sent makes such a report, which
+// must leave at once, since no event may ever come to bring work back.
 func (a *answerer) work(ctx context.Context) (blocked bool, err error) {
-	for len(a.failed) > 0 {
-		if blocked, err = a.report(ctx); blocked || err != nil {
-			return blocked, err
+	for {
+		for len(a.failed) > 0 {
+			if blocked, err = a.report(ctx); blocked || err != nil {
+				return blocked, err
+			}
 		}
-	}
-	for len(a.queue) > 0 && len(a.free) > 0 {
+		if len(a.queue) == 0 || len(a.free) == 0 {
+			return false, nil
+		}
 		j := a.queue[0]
 		if j.hdr.Try >= a.minTry {
 			if blocked, err = a.answer(ctx, j); blocked || err != nil {
@@ -103,7 +107,6 @@ func (a *answerer) work(ctx context.Context) (blocked bool, err error) {
 		}
 		a.queue = a.queue[1:]
 	}
-	return false, nil
 }
 
 // answer starts the RDMA operation and, in the same message, tells the peer.

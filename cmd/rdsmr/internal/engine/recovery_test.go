@@ -139,7 +139,7 @@ func TestReconnect(t *testing.T) {
 				net := fakerds.New()
 				net.Fault = everyNth(4)
 				o := run(t, setup{
-					net: net, params: wire.Params{Mode: mode, Duplex: true}, duration: 14 * time.Second,
+					net: net, params: wire.Params{Mode: mode, Size: 256, Duplex: true}, duration: 14 * time.Second,
 					during: func(t *testing.T, _, _ func()) {
 						for range 3 {
 							time.Sleep(3 * time.Second)
@@ -173,7 +173,7 @@ func TestCut(t *testing.T) {
 		net := fakerds.New()
 		net.Fault = everyNth(4)
 		o := run(t, setup{
-			net: net, params: wire.Params{Mode: wire.ModeMsg}, duration: 30 * time.Second,
+			net: net, params: wire.Params{Mode: wire.ModeMsg, Size: 256}, duration: 30 * time.Second,
 			during: func(t *testing.T, _, _ func()) {
 				time.Sleep(5 * time.Second)
 				net.Down()
@@ -265,4 +265,26 @@ func TestTransientSendErrors(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLastAnswerRefused: the requester is told at once, although nothing comes
+// after it that would wake the answerer.
+func TestLastAnswerRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, answers := fakerds.New(), 0
+		net.Fault = func(_ int, _ netip.AddrPort, m rds.Message) (f fakerds.Fault) {
+			if m.RDMA == nil {
+				return f
+			}
+			if answers++; answers == 1 {
+				f.Err = &rds.Error{Op: "send", Addr: m.To, Err: unix.EINVAL}
+			}
+			return f
+		}
+		o := run(t, setup{net: net, params: wire.Params{Mode: wire.ModeWrite, Tasks: 1, Depth: 1}, count: 1})
+		o.good(t, 1)
+		if l := o.client.Local; answers != 2 || l.Retried != 1 || l.Stalls != 0 {
+			t.Errorf("%d answers, client %+v", answers, l)
+		}
+	})
 }

@@ -21,6 +21,7 @@
 //	drop NODE RATE            drop that share of the frames to the node, 0 to 1
 //	cut NODE, restore NODE    the node's link
 //	reset                     mend all links, remove all rules
+//	get NODE PATH FILE        copy a file of the node to FILE on this machine
 //	capture NAME              capture to NAME.pcapng in the run's directory
 //	sleep DURATION
 //

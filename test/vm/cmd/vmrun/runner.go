@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -139,6 +141,7 @@ var directives = map[string]directive{
 	"cut":     {1, 1, "NODE", (*runner).cut},
 	"restore": {1, 1, "NODE", (*runner).restore},
 	"reset":   {0, 0, "", (*runner).reset},
+	"get":     {3, 3, "NODE PATH FILE", (*runner).get},
 	"capture": {1, 1, "NAME", (*runner).capture},
 	"sleep":   {1, 1, "DURATION", (*runner).sleep},
 }
@@ -275,6 +278,21 @@ func (r *runner) restore(_ context.Context, args []string) error {
 func (r *runner) reset(context.Context, []string) error {
 	r.env.Switch().Reset()
 	return nil
+}
+
+func (r *runner) get(ctx context.Context, args []string) error {
+	n, err := r.node(args[0])
+	if err != nil {
+		return err
+	}
+	b, err := n.ReadFile(ctx, args[1])
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(args[2]), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(args[2], b, 0o644)
 }
 
 func (r *runner) capture(_ context.Context, args []string) error {

@@ -50,7 +50,7 @@ func TestBadLines(t *testing.T) {
 	r := &runner{nodes: map[string]*vm.Node{"a": nil}, background: make(map[string]*vm.Cmd), out: &strings.Builder{}}
 	for line, want := range map[string]string{
 		"c: x": `no node "c"`, "a:": "no command", "nonsense x": "neither", "wait a": "usage: wait NODE REGEXP",
-		"wait a x": "no background command", "ping a c": `no node "c"`, "sleep x": "x", "drop a": "usage: drop",
+		"wait a x": "no background command", "ping a c": `no node "c"`, "sleep x": "x", "drop a": "usage: drop", "get c x y": `no node "c"`,
 	} {
 		if err := r.line(t.Context(), line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
