@@ -16,7 +16,7 @@ build := $(abspath $(or $(RDS_EXT_BUILD),build))
 help: ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 	@echo
-	@echo "  KVER=$(KVER) (or 6.12, 7.3) chooses the kernel of kmod, demo and check-abi,"
+	@echo "  KVER=$(KVER) (or 6.12, 7.3, debug) chooses the kernel of kmod, demo and check-abi,"
 	@echo "  KERNELS=\"$(KERNELS)\" the kernels whose VMs make test boots."
 
 .PHONY: demo
@@ -28,6 +28,15 @@ demo: kmod tools ## two VMs with rds_ext: connections, versions, 10 s of verifie
 test: prereq ## all tests: unit, fuzz, lint, ABI, and in VMs (KERNELS="6.1 6.12")
 	@go build -o $(build)/testrun ./scripts/testrun
 	@$(build)/testrun -kernels "$(KERNELS)"
+
+.PHONY: debug-kernel
+debug-kernel: prereq ## a 6.1 kernel with KASAN, lockdep, kmemleak and more, in build/kernel/debug
+	@scripts/debug-kernel
+
+.PHONY: test-debug
+test-debug: prereq tools ## the tests in VMs, on that kernel
+	@go build -o $(build)/testrun ./scripts/testrun
+	@$(build)/testrun -kernels debug -only " debug"
 
 .PHONY: kmod
 kmod: prereq ## rds.ko, rds_rdma.ko and rds_ext.ko in build/kmod/KVER (KVER=6.1)

@@ -327,7 +327,7 @@ func TestInterruptedDump(t *testing.T) {
 func TestNotLoaded(t *testing.T) {
 	k := newFakeKernel(t, nil)
 	k.family = 0
-	if _, err := newClient(k, 0); !errors.Is(err, ErrNotLoaded) || !strings.Contains(err.Error(), "modprobe rds_ext") {
+	if _, err := newClient(k, 0); !errors.Is(err, ErrNotLoaded) || !strings.Contains(err.Error(), "rds_ext.ko with insmod") {
 		t.Errorf("got %v", err)
 	}
 }

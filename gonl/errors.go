@@ -15,7 +15,7 @@ import (
 
 var (
 	// ErrNotLoaded means that the kernel does not have the rds_ext family.
-	ErrNotLoaded = errors.New("the kernel has no netlink family rds_ext: load the module with \"modprobe rds_ext\" or \"insmod rds_ext.ko\"")
+	ErrNotLoaded = errors.New("the kernel has no netlink family rds_ext: load the project's rds.ko, rds_rdma.ko and rds_ext.ko with insmod, in this order (README, \"On a machine of your own\")")
 
 	// ErrPartial comes together with a result that may lack connections, or
 	// have some twice, because the list changed each time while it was read.

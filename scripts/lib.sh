@@ -13,6 +13,9 @@ export top build
 # The kernel series the project is built for. The first one is the default.
 # shellcheck disable=SC2034
 all_series=(6.1 6.12 7.3)
+# A kernel of our own making that checks itself, see scripts/debug-kernel. It is
+# used like a series, and has the source of the first one.
+debug_series=debug
 
 say() { printf '%s\n' "$*"; }
 
@@ -28,7 +31,7 @@ die() {
 # known_series SERIES: stops on a series that the project does not build for.
 known_series() {
 	local s
-	for s in "${all_series[@]}"; do
+	for s in "${all_series[@]}" "$debug_series"; do
 		[ "$s" = "$1" ] && return 0
 	done
 	die unsupported-kernel "'$1' is not a supported kernel series;" \

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -180,8 +181,10 @@ func (a *app) configSetCmd() *cobra.Command {
 		Long:  configHelp,
 		Example: "  rdsinfo config set version-header=off\n" +
 			"  rdsinfo config set feature-mask ext-types",
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("which setting? give KEY=VALUE, such as version-header=off")
+			}
 			pairs, err := assignments(args)
 			if err != nil {
 				return err
@@ -194,7 +197,7 @@ func (a *app) configSetCmd() *cobra.Command {
 					}
 				}
 				if err := c.SetSettings(cmd.Context(), change); err != nil {
-					return err
+					return withSupported(cmd.Context(), c, err)
 				}
 				if !a.json {
 					return nil
@@ -208,6 +211,19 @@ func (a *app) configSetCmd() *cobra.Command {
 		},
 		ValidArgsFunction: completeSettings(func(s setting) (string, bool) { return "=", s.set != nil }),
 	}
+}
+
+// withSupported adds which features there are to a refusal of the mask.
+func withSupported(ctx context.Context, c control, err error) error {
+	var op *gonl.OpError
+	if !errors.As(err, &op) || op.Attr != "feature-mask" {
+		return err
+	}
+	now, serr := c.Settings(ctx)
+	if serr != nil {
+		return errors.Join(err, serr)
+	}
+	return hintError{err, "supported are: " + now.SupportedFeatures.String()}
 }
 
 // assignment is a setting with its new value.

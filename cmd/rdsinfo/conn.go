@@ -43,8 +43,8 @@ func (a *app) connShowCmd(use string) *cobra.Command {
 				return a.connList(cmd, filter)
 			}
 			id, err := strconv.ParseUint(args[0], 10, 32)
-			if err != nil {
-				return usagef("connection %q is not a number from the ID column", args[0])
+			if err != nil || id == 0 {
+				return usagef("connection %q is not a number from the ID column (1 or more)", args[0])
 			}
 			return a.connOne(cmd, uint32(id), filter)
 		},

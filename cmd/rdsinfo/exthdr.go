@@ -15,8 +15,9 @@ const exthdrHelp = `Show the types of extension headers with their counters, ove
 of this host since rds_ext.ko was loaded.
 
 TX and RX count those sent and understood. The others say what was not: NO ROOM
-in the 16 bytes of a header, DUPLICATE in one message, REJECTED for an unknown
-type or wrong length, UNKNOWN type received, TRUNCATED payload received.`
+in the 16 bytes of a header, DUPLICATE in one message, REJECTED because the type
+is unknown or the message's extension space does not parse, UNKNOWN type
+received, TRUNCATED payload received.`
 
 // exthdrView is a type of extension header in JSON.
 type exthdrView struct {

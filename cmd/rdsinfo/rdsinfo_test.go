@@ -32,6 +32,7 @@ func TestOutput(t *testing.T) {
 	for name, args := range map[string]string{
 		"help":                "--help",
 		"conn-help":           "conn --help",
+		"exthdr-help":         "exthdr -h",
 		"config-help":         "config set --help",
 		"monitor-help":        "monitor --help",
 		"conn":                "conn",
@@ -94,7 +95,14 @@ func TestErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"", nil, exitUsage, "which command?"},
+		{"help nonsense", nil, exitUsage, "no help for"},
+		{"help conn nonsense", nil, exitUsage, "no help for"},
+		{"completion", nil, exitUsage, "which shell?"},
+		{"completion tcsh", nil, exitUsage, "tcsh"},
+		{"conn 0", nil, exitUsage, "1 or more"},
+		{"monitor --count 2m", nil, exitUsage, "--count must be a whole number from 1"},
+		{"conn --json=maybe", nil, exitUsage, "--json must be true or false"},
+		{"config set feature-mask=0xffff", func(f *fakeControl) { f.setErr = inval }, exitFailure, "supported are: ext-types"},
 		{"conns", nil, exitUsage, "unknown command"},
 		{"config", nil, exitUsage, "config get or config set"},
 		{"conn a", nil, exitUsage, "not a number"},
@@ -109,7 +117,7 @@ func TestErrors(t *testing.T) {
 		{"conn 99", nil, exitFailure, "conn-get: no such connection, attribute id (ENOENT)"},
 		{"exthdr all", nil, exitUsage, "unknown command"},
 		{"config get nonsense", nil, exitUsage, "there are version-header"},
-		{"config set", nil, exitUsage, "at least 1"},
+		{"config set", nil, exitUsage, "give KEY=VALUE"},
 		{"config set version-header", nil, exitUsage, "KEY=VALUE"},
 		{"config set version-header=maybe", nil, exitUsage, "on or off"},
 		{"config set version-header=on version_header=off", nil, exitUsage, "twice"},
@@ -149,7 +157,7 @@ func TestNotLoaded(t *testing.T) {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), strings.Fields(args), &out, &errs,
 			func() (control, error) { return nil, fmt.Errorf("gonl: %w", gonl.ErrNotLoaded) })
-		if code != exitNotLoaded || !strings.Contains(errs.String(), "modprobe rds_ext") || out.Len() != 0 {
+		if code != exitNotLoaded || !strings.Contains(errs.String(), "rds_rdma.ko and rds_ext.ko with insmod") || out.Len() != 0 {
 			t.Errorf("rdsinfo %s: exit code %d, %q, %q", args, code, out.String(), errs.String())
 		}
 	}
@@ -157,6 +165,22 @@ func TestNotLoaded(t *testing.T) {
 	code := run(t.Context(), []string{"version"}, &out, &errs, func() (control, error) { return nil, gonl.ErrNotLoaded })
 	if code != exitOK || !strings.Contains(out.String(), "not loaded") {
 		t.Errorf("rdsinfo version: exit code %d, %q", code, out.String())
+	}
+}
+
+func TestBare(t *testing.T) {
+	code, out, errs := rdsinfo(t.Context(), newFake())
+	if code != exitUsage || out != "" || !strings.Contains(errs, "Usage:") || !strings.Contains(errs, "\nrdsinfo: which command?") {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+}
+
+func TestVersionSpellings(t *testing.T) {
+	version = "v1.2.3"
+	_, want, _ := rdsinfo(t.Context(), newFake(), "version")
+	code, got, errs := rdsinfo(t.Context(), newFake(), "--version")
+	if code != exitOK || got != want || !strings.Contains(got, "v1.2.3") {
+		t.Errorf("exit code %d, %q, %q; want %q", code, got, errs, want)
 	}
 }
 
@@ -231,7 +255,7 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 func TestOutputGone(t *testing.T) {
-	for _, args := range [][]string{{"conn"}, {"conn", "--json"}, {"config", "get"}, {"monitor", "--count", "1"}} {
+	for _, args := range [][]string{{"conn"}, {"conn", "--json"}, {"config", "get"}, {"monitor", "--count", "1"}, {"--help"}, {"help", "conn"}, {"--version"}} {
 		var errs bytes.Buffer
 		code := run(t.Context(), args, brokenPipe{}, &errs, func() (control, error) { return newFake(), nil })
 		if code != exitFailure || !strings.Contains(errs.String(), "write the output") {

@@ -57,11 +57,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, dial func
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	err := execute(ctx, cmd)
 	if err == nil {
 		return exitOK
 	}
 	code, text := a.explain(err)
+	var hint hintError
+	if errors.As(err, &hint) {
+		text += "; " + hint.hint
+	}
 	// Several errors come on lines of their own; scripts count on one.
 	text = strings.ReplaceAll(text, "\n", "; ")
 	// Stderr is the last resort; if it is gone too, the exit code remains.
@@ -76,15 +80,23 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
+// hintError is an error with advice that the kernel cannot give.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e hintError) Unwrap() error { return e.error }
+
 // explain turns an error into an exit code and one line that says what to do.
 func (a *app) explain(err error) (int, string) {
 	var usage usageError
 	var op *gonl.OpError
 	switch {
-	case errors.As(err, &usage) || !a.started:
+	case errors.As(err, &usage) || (!a.started && !errors.Is(err, errOutput)):
 		return exitUsage, err.Error() + " (see rdsinfo --help)"
 	case errors.Is(err, gonl.ErrNotLoaded):
-		return exitNotLoaded, `rds_ext.ko is not loaded; load it with "modprobe rds_ext", or "insmod" the project's rds.ko and rds_ext.ko`
+		return exitNotLoaded, `rds_ext.ko is not loaded; load the project's rds.ko, rds_rdma.ko and rds_ext.ko with insmod, in this order (README, "On a machine of your own")`
 	case errors.As(err, &op) && errors.Is(err, fs.ErrPermission):
 		return exitPermission, fmt.Sprintf("permission denied: %s; run it as root, with CAP_NET_ADMIN", op.Reason())
 	case errors.Is(err, fs.ErrPermission):
@@ -99,6 +111,7 @@ func (a *app) explain(err error) (int, string) {
 }
 
 func (a *app) root() *cobra.Command {
+	var showVersion bool
 	cmd := &cobra.Command{
 		Use:           "rdsinfo",
 		Short:         "Show and control what rds_ext.ko adds to RDS",
@@ -109,10 +122,16 @@ func (a *app) root() *cobra.Command {
 		PersistentPreRun: func(*cobra.Command, []string) {
 			a.started = true
 		},
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if showVersion {
+				return a.printVersion(c.Context())
+			}
+			c.PrintErrln(helpText(c))
 			return usagef("which command? conn, exthdr, config, monitor or version")
 		},
 	}
+	cmd.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsinfo version\"")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{plainFlagError(err)} })
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON instead of text")
 	cmd.AddCommand(a.connCmd(), a.exthdrCmd(), a.configCmd(), a.monitorCmd(), a.versionCmd())
 	return cmd
@@ -127,10 +146,13 @@ func (a *app) with(f func(control) error) error {
 	return errors.Join(f(c), c.Close())
 }
 
+// errOutput is no fault of the command line, whenever it happens.
+var errOutput = errors.New("write the output")
+
 // print writes text in one piece.
 func (a *app) print(b []byte) error {
 	if _, err := a.stdout.Write(b); err != nil {
-		return fmt.Errorf("write the output: %w", err)
+		return fmt.Errorf("%w: %w", errOutput, err)
 	}
 	return nil
 }

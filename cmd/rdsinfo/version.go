@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"runtime/debug"
 
@@ -40,30 +41,33 @@ func (a *app) versionCmd() *cobra.Command {
 		Long: "Print the versions of this program and of the loaded rds_ext.ko, and the protocol\n" +
 			"version that the module announces. Without the module it says so and succeeds.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := versionView{Rdsinfo: buildVersion()}
-			err := a.with(func(c control) error {
-				s, err := c.Settings(cmd.Context())
-				if err != nil {
-					return err
-				}
-				v.Module, v.ProtocolVersion = &s.ModuleVersion, &s.ProtocolVersion
-				return nil
-			})
-			if err != nil && !errors.Is(err, gonl.ErrNotLoaded) {
-				return err
-			}
-			if a.json {
-				return a.printJSON(v)
-			}
-			rows := [][]string{{"rdsinfo", v.Rdsinfo}}
-			if v.Module == nil {
-				rows = append(rows, []string{"rds_ext.ko", "not loaded"})
-			} else {
-				rows = append(rows, []string{"rds_ext.ko", *v.Module},
-					[]string{"protocol", v.ProtocolVersion.String()})
-			}
-			return a.printTable(rows)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.printVersion(cmd.Context()) },
 	}
+}
+
+// printVersion is the command itself.
+func (a *app) printVersion(ctx context.Context) error {
+	v := versionView{Rdsinfo: buildVersion()}
+	err := a.with(func(c control) error {
+		s, err := c.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		v.Module, v.ProtocolVersion = &s.ModuleVersion, &s.ProtocolVersion
+		return nil
+	})
+	if err != nil && !errors.Is(err, gonl.ErrNotLoaded) {
+		return err
+	}
+	if a.json {
+		return a.printJSON(v)
+	}
+	rows := [][]string{{"rdsinfo", v.Rdsinfo}}
+	if v.Module == nil {
+		rows = append(rows, []string{"rds_ext.ko", "not loaded"})
+	} else {
+		rows = append(rows, []string{"rds_ext.ko", *v.Module},
+			[]string{"protocol", v.ProtocolVersion.String()})
+	}
+	return a.printTable(rows)
 }

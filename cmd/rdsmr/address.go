@@ -15,25 +15,34 @@ import (
 	"github.com/rds-ext/rds_ext/gonl/rds"
 )
 
+// errPortZero is for a port that only a bind can ask for.
+var errPortZero = usageError{errors.New("port 0 cannot be sent to: give 1 to 65535")}
+
 // resolvePeer parses ADDRESS, ADDRESS:PORT or the same with a host name.
 func resolvePeer(ctx context.Context, s string, port uint16) (netip.AddrPort, error) {
 	if a, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
 		return netip.AddrPortFrom(a.Unmap(), port), nil
 	}
 	if ap, err := netip.ParseAddrPort(s); err == nil {
+		if ap.Port() == 0 {
+			return netip.AddrPort{}, errPortZero
+		}
 		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
 	}
 	host := s
 	if h, p, err := net.SplitHostPort(s); err == nil {
 		n, err := strconv.ParseUint(p, 10, 16)
-		if err != nil {
+		if err != nil || n == 0 {
 			return netip.AddrPort{}, usageError{fmt.Errorf("port %q of %q is not a number from 1 to 65535", p, s)}
 		}
 		host, port = h, uint16(n)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	lookup, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	addrs, err := net.DefaultResolver.LookupNetIP(lookup, "ip", host)
+	if err != nil && ctx.Err() != nil {
+		return netip.AddrPort{}, errors.New("interrupted")
+	}
 	if err != nil {
 		return netip.AddrPort{}, usageError{fmt.Errorf("peer %q is neither an address nor a known host: %w", s, err)}
 	}
@@ -110,7 +119,7 @@ func rdmaAddresses() ([]netip.Addr, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no address of this host belongs to an InfiniBand or RoCE device that RDS knows: load rds_rdma, set up the device, or give an address with --bind")
+		return nil, errors.New("no address of this host belongs to an InfiniBand or RoCE device that RDS knows: load rds_rdma (`modprobe rds_rdma`, or the project's modules with insmod), set up the device, or give an address with --bind")
 	}
 	return out, nil
 }

@@ -4,9 +4,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -56,6 +58,11 @@ func TestResolvePeer(t *testing.T) {
 	if _, err := resolvePeer(t.Context(), "host:http", 1); err == nil {
 		t.Error("port name accepted")
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := resolvePeer(ctx, "host.invalid", 1); err == nil || err.Error() != "interrupted" {
+		t.Errorf("cancelled: %v", err)
+	}
 }
 
 func TestRouteSource(t *testing.T) {
@@ -69,6 +76,20 @@ func TestRouteSource(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"stress":                                   "give the address",
+		"":                                         "which command?",
+		"help nonsense":                            "no help for",
+		"completion":                               "which shell?",
+		"completion tcsh":                          "tcsh",
+		"stress 10.0.0.1:0":                        "port 0",
+		"stress [::1]:0":                           "port 0",
+		"stress localhost:0":                       "from 1 to 65535",
+		"stress 10.0.0.1 -p 0":                     "port 0",
+		"stress 10.0.0.1 -p 65536":                 "--port must be a whole number from 1 to 65535",
+		"stress 10.0.0.1 -n 0":                     "--count 0",
+		"stress 10.0.0.1 --depth 2m":               "--depth must be a whole number from 1 to 1024, not \"2m\"",
+		"stress 10.0.0.1 -z=x":                     "--quiet must be true or false",
+		"serve --max-memory 0":                     "--max-memory 0",
+		"stress 10.0.0.1 --mode x":                 "use write, read, both or msg",
 		"stress a b":                               "at most 1",
 		"stress 10.0.0.1 -s 10.0.0.2":              "twice",
 		"stress 10.0.0.1 -D 1025k":                 "1 MiB",
@@ -80,8 +101,6 @@ func TestUsage(t *testing.T) {
 		"stress 10.0.0.1 -t 65":                    "tasks",
 		"stress 10.0.0.1 -n -1":                    "negative",
 		"stress 10.0.0.1 -T 0":                     "positive duration",
-		"stress 10.0.0.1 -p 0":                     "port 0",
-		"stress 10.0.0.1 -p 65536":                 "65536",
 		"stress 10.0.0.1 --bind nonsense":          "nonsense",
 		"stress 10.0.0.1 --bind 0.0.0.0":           "wildcard",
 		"stress 127.0.0.1":                         "this host",
@@ -99,7 +118,7 @@ func TestUsage(t *testing.T) {
 		var out bytes.Buffer
 		root.SetOut(&out)
 		root.SetErr(&out)
-		err := root.Execute()
+		err := execute(root)
 		var usage usageError
 		if !errors.As(err, &usage) {
 			t.Errorf("%s: %v is no usage error", args, err)
@@ -110,6 +129,66 @@ func TestUsage(t *testing.T) {
 		}
 		if got := exitCode(err); got != exitUsage {
 			t.Errorf("%s: exit %d", args, got)
+		}
+	}
+}
+
+// command runs one command line and returns what it prints.
+func command(args ...string) (string, error) {
+	root := newRoot()
+	root.SetArgs(args)
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&out)
+	err := execute(root)
+	return out.String(), err
+}
+
+func TestVersion(t *testing.T) {
+	defer func(v string) { version = v }(version)
+	version = "1.2.3"
+	for _, arg := range []string{"version", "--version"} {
+		if out, err := command(arg); err != nil || out != "rdsmr 1.2.3\n" {
+			t.Errorf("%s: %q, %v", arg, out, err)
+		}
+	}
+}
+
+func TestBare(t *testing.T) {
+	if out, err := command(); err == nil || !strings.Contains(out, "Usage:") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for args, want := range map[string]string{
+		"stress --mode ": "write\nread\nboth\nmsg\n:4\n",
+		"stress ":        ":4\n",
+		"stress --bind ": ":4\n",
+		"serve --port ":  ":4\n",
+		"serve ":         ":4\n",
+	} {
+		out, err := command(append([]string{"__completeNoDesc"}, strings.Split(args, " ")...)...)
+		if err != nil || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: %q, %v, want %q", args, out, err, want)
+		}
+	}
+}
+
+// fullDisk is an output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestOutputLost(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"stress", "--help"}, {"help", "serve"}, {"version"}, {"--version"}, {"completion", "bash"}} {
+		root := newRoot()
+		root.SetArgs(args)
+		root.SetOut(fullDisk{})
+		err := execute(root)
+		var usage usageError
+		if !errors.Is(err, syscall.ENOSPC) || errors.As(err, &usage) {
+			t.Errorf("%v: %v", args, err)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 func main() {
-	os.Exit(exitCode(newRoot().Execute()))
+	os.Exit(exitCode(execute(newRoot())))
 }
 
 // exitCode prints err, on one line, and chooses the code.

@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
@@ -20,6 +22,7 @@ import (
 const defaultPort = 4000
 
 func newRoot() *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:   "rdsmr",
 		Short: "Stress, verify and measure RDMA over RDS",
@@ -28,21 +31,50 @@ every byte, and measures. Run "rdsmr serve" on one host and "rdsmr stress" on
 another.
 
 Exit status: 0 if all was right, 1 if not, 2 for a wrong command line.`,
-		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          usage(cobra.NoArgs),
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if showVersion {
+				return printVersion(c.OutOrStdout())
+			}
+			c.PrintErrln(helpText(c))
+			return usageError{errors.New("which command? serve or stress")}
+		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see `%s --help`", err, c.CommandPath())}
+		return usageError{fmt.Errorf("%w; see `%s --help`", plainFlagError(err), c.CommandPath())}
 	})
-	root.AddCommand(newServe(), newStress())
+	root.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsmr version\"")
+	root.AddCommand(newServe(), newStress(), newVersion())
 	return root
 }
 
-// version is what the Go tool recorded about this build.
-func version() string {
+// newVersion is --version as a command.
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program (same as --version)",
+		Args:  usage(cobra.NoArgs),
+		RunE:  func(c *cobra.Command, _ []string) error { return printVersion(c.OutOrStdout()) },
+	}
+}
+
+func printVersion(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "rdsmr %s\n", buildVersion()); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+// version is set by the build (-ldflags "-X main.version=...").
+var version string
+
+// buildVersion says what this program was built from.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
 	bi, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

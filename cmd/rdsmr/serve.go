@@ -40,6 +40,9 @@ With --once it ends after the first session; its exit status is then the
 verdict on this session.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if f.maxMemory == 0 {
+				return usageError{errors.New("--max-memory 0 leaves no room for any session: give at least the size of a buffer, such as 256m")}
+			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
 			return f.run(ctx, c.OutOrStdout(), c.ErrOrStderr())
@@ -55,6 +58,7 @@ verdict on this session.`,
 	fs.Var(&sizeValue{&f.maxMemory}, "max-memory", "bytes of buffers for all sessions of an address")
 	fs.Var(&durationValue{&f.timing.Idle}, "idle-timeout", "end a session of which nothing is heard for this long")
 	timingFlags(fs, &f.timing)
+	completions(c)
 	return c
 }
 

@@ -68,7 +68,7 @@ and retried. "resets" is the host's count while the run lasted.`,
 	fs.SortFlags = false
 	fs.StringVarP(&f.bind, "bind", "r", "", "local `address` (default: the one that routes to the peer)")
 	fs.StringVarP(&f.peer, "peer", "s", "", "peer's `address`, instead of the argument")
-	fs.Uint16VarP(&f.port, "port", "p", defaultPort, "peer's port")
+	fs.Uint16VarP(&f.port, "port", "p", defaultPort, "peer's port, 1 to 65535")
 	fs.StringVarP(&f.mode, "mode", "m", string(wire.ModeBoth), "write, read, both or msg")
 	fs.VarP(&sizeValue{&f.params.Size}, "size", "D", "bytes an operation, up to 1m")
 	fs.VarP(&sizeValue{&f.message}, "message-size", "q", "bytes a message in mode msg, instead of --size")
@@ -82,6 +82,7 @@ and retried. "resets" is the host's count while the run lasted.`,
 	fs.BoolVarP(&f.quiet, "quiet", "z", false, "no progress, only the report at the end")
 	fs.Var(&durationValue{&f.timing.Connect}, "connect-timeout", "wait this long for the peer's first answer")
 	timingFlags(fs, &f.timing)
+	completions(c)
 	return c
 }
 
@@ -107,6 +108,9 @@ func (f *stressFlags) complete(c *cobra.Command, args []string) error {
 	if err := f.params.Check(); err != nil {
 		return usageError{err}
 	}
+	if f.params.Count == 0 && fs.Changed("count") {
+		return usageError{errors.New("--count 0 is no count: give 1 or more, or leave it out")}
+	}
 	if f.params.Count == 0 && f.duration == 0 {
 		f.duration = 10 * time.Second
 	}
@@ -114,7 +118,7 @@ func (f *stressFlags) complete(c *cobra.Command, args []string) error {
 		f.params.Seed = uint64(rand.Uint32()) // a number that every JSON parser keeps
 	}
 	if f.port == 0 {
-		return usageError{errors.New("port 0 cannot be sent to: give 1 to 65535")}
+		return errPortZero
 	}
 	return nil
 }

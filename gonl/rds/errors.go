@@ -14,7 +14,7 @@ import (
 // so errors.Is(err, syscall.ENOBUFS) works too.
 var (
 	// ErrNotLoaded: this kernel has no RDS, or its module is not loaded.
-	ErrNotLoaded = errors.New("RDS is not available: load it with `modprobe rds` and `modprobe rds_rdma`")
+	ErrNotLoaded = errors.New("RDS is not available: load the distribution's with `modprobe rds_rdma`, or the project's rds.ko, rds_rdma.ko and rds_ext.ko with insmod (README, \"On a machine of your own\")")
 	// ErrNoTransport: no RDS transport serves the address.
 	ErrNoTransport = errors.New("no RDS transport serves this address: it must be a local address of an InfiniBand or RoCE device with rds_rdma loaded (or any local address with rds_tcp loaded)")
 	// ErrAddrInUse: another socket is bound to the address and port.

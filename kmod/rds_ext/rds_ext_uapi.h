@@ -282,7 +282,7 @@ enum rds_ext_a_conn {
  * @RDS_EXT_A_EXTHDR_TX_DUPLICATE: u64. Not sent a second time, since the
  *   message carried one with other contents already.
  * @RDS_EXT_A_EXTHDR_TX_REJECTED: u64. Not sent, since the type is unknown or
- *   the message holds one that is.
+ *   the extension space of the message does not parse.
  * @RDS_EXT_A_EXTHDR_RX_UNKNOWN: u64. Received without knowing the type; the
  *   rest of the header was not parsed.
  * @RDS_EXT_A_EXTHDR_RX_TRUNCATED: u64. Received with a payload that runs past

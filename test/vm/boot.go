@@ -102,7 +102,7 @@ func (n *Node) boot(ctx context.Context) error {
 	cfg := qemu.Config{
 		Name: n.spec.Name, Dir: n.dir,
 		Kernel: n.env.image.kernel, Initrd: n.env.image.initrd,
-		Append: n.spec.Append, Memory: n.spec.Memory, CPUs: n.spec.CPUs,
+		Append: n.env.kernelParams(n.spec.Append), Memory: n.spec.Memory, CPUs: n.spec.CPUs,
 		Accel: n.env.accel, Extra: n.spec.QEMU,
 	}
 	for i := range n.spec.NICs {
@@ -131,6 +131,23 @@ func (n *Node) boot(ctx context.Context) error {
 	return n.Err()
 }
 
+// hungTask is how long a task may wait: two minutes, the default, are longer than
+// most tests.
+const hungTask = time.Minute
+
+// kernelParams puts in front of the parameters of a VM those of all.
+func (e *Env) kernelParams(own []string) []string {
+	all := []string{
+		fmt.Sprintf("sysctl.kernel.hung_task_timeout_secs=%d", int(e.kernel.scale(hungTask).Seconds())),
+	}
+	if e.kernel.kasan {
+		// While it identifies the CPU, the kernel forgets for a moment that there are
+		// five levels, and KASAN takes every address for a wild one.
+		all = append(all, "no5lvl")
+	}
+	return append(all, own...)
+}
+
 // setUp loads the drivers of the network devices and sets those up.
 func (n *Node) setUp(ctx context.Context) error {
 	mods := []Module{{Name: "virtio_net", From: Stock}}
@@ -149,7 +166,11 @@ func (n *Node) setUp(ctx context.Context) error {
 // chooseAccel boots a VM with each accelerator, unless that is known already.
 func (e *Env) chooseAccel(ctx context.Context) error {
 	cache := filepath.Join(e.cfg.Build, "vm", "accel.json")
-	trial, err := qemu.Choose(ctx, cache, trialLimit, func(ctx context.Context, a qemu.Accel) error {
+	memory := DefaultMemory
+	if e.kernel.kasan {
+		memory = checkedMemory
+	}
+	trial, err := qemu.Choose(ctx, cache, e.kernel.scale(trialLimit), func(ctx context.Context, a qemu.Accel) error {
 		dir := filepath.Join(e.dir, "accel-"+string(a))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
@@ -157,8 +178,8 @@ func (e *Env) chooseAccel(ctx context.Context) error {
 		e.cfg.Log("trying out the accelerator %s", a)
 		proc, client, err := launch(ctx, qemu.Config{
 			Name: "accel-" + string(a), Dir: dir, Kernel: e.image.kernel, Initrd: e.image.initrd,
-			Memory: DefaultMemory, CPUs: 1, Accel: a,
-		}, splat.NewWatcher())
+			Append: e.kernelParams(nil), Memory: memory, CPUs: 1, Accel: a,
+		}, splat.NewWatcher(e.kernel.known()...))
 		if err != nil {
 			return err
 		}
@@ -215,23 +236,42 @@ func (n *Node) close() error {
 	n.ended()
 	if dead {
 		n.proc.Kill()
+		n.splats.Flush()
 		return n.Err()
 	}
-	err := n.sayGoodbye()
-	if !n.proc.Wait(endLimit) {
-		err = errors.Join(err, fmt.Errorf("QEMU did not end within %v", endLimit))
+	err := n.lastChecks()
+	err = errors.Join(err, n.sayGoodbye())
+	if !n.proc.Wait(n.env.kernel.scale(endLimit)) {
+		err = errors.Join(err, fmt.Errorf("QEMU did not end within %v", n.env.kernel.scale(endLimit)))
 		n.proc.Kill()
 	} else if perr := n.proc.Err(); perr != nil {
 		err = errors.Join(err, fmt.Errorf("QEMU: %w", perr))
 	}
 	_ = n.client.Close() // its other end is gone
+	n.splats.Flush()
+	for why, count := range n.splats.Passed() {
+		n.env.cfg.Log("node %s: let pass %d times: %s", n.spec.Name, count, why)
+	}
 	return n.wrap(err)
+}
+
+// lastChecks asks a kernel that checks itself what it does not say unasked.
+func (n *Node) lastChecks() error {
+	var errs []error
+	if n.env.kernel.kmemleak {
+		errs = append(errs, n.leaks())
+	}
+	if n.env.kernel.lockdep {
+		errs = append(errs, n.lockdep())
+	}
+	return errors.Join(errs...)
 }
 
 // sayGoodbye asks the agent for its last word. Without that the VM has failed,
 // whatever else it said.
 func (n *Node) sayGoodbye() error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), byeLimit, fmt.Errorf("no goodbye within %v", byeLimit))
+	limit := n.env.kernel.scale(byeLimit)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("no goodbye within %v", limit))
 	defer cancel()
 	var bye agent.Bye
 	if err := n.client.Call(ctx, agent.OpPowerOff, nil, &bye); err != nil {
@@ -243,7 +283,7 @@ func (n *Node) sayGoodbye() error {
 	if bye.Token != n.client.Hello.Token {
 		return fmt.Errorf("the VM ended with the token %q, expected %q", bye.Token, n.client.Hello.Token)
 	}
-	if bad := bye.Taint & agent.TaintBad; bad != 0 && len(n.env.cfg.Known) == 0 {
+	if bad := bye.Taint & agent.TaintBad; bad != 0 && len(n.splats.Passed()) == 0 {
 		return fmt.Errorf("the kernel is tainted by a fault of its own: flags %#x of %#x", bad, bye.Taint)
 	}
 	return nil

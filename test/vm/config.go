@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/rds-ext/rds_ext/test/vm/qemu"
+	"github.com/rds-ext/rds_ext/test/vm/splat"
 )
 
 // modulePath is how the root of the source tree is recognised.
@@ -41,10 +41,13 @@ type Config struct {
 	// Modules are modules of the distribution's kernel to have in the image beyond
 	// those for RDS.
 	Modules []string
-	// Known are reports of the kernel that do not fail a run, by a regular
-	// expression for their first line. Use it for faults of stock code only, and
-	// say in the test which.
-	Known []*regexp.Regexp
+	// Known are reports of the kernel that do not fail a run. Use it for faults of
+	// stock code only. Those that a kernel which checks itself makes in any test
+	// are let pass without being named here.
+	Known []splat.Known
+	// The limits below hold for kernels that do not check themselves, and are
+	// longer for one that does.
+
 	// BootLimit is how long a VM may take to answer; 90 s if 0.
 	BootLimit time.Duration
 	// HangLimit is how long the agent of a running VM may be silent before the VM

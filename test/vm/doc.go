@@ -50,6 +50,16 @@
 //
 // A fault of stock code that a test cannot avoid is let pass by [Config.Known].
 //
+// # A kernel that checks itself
+//
+// "make debug-kernel" builds a kernel with KASAN, lockdep, kmemleak and more, to
+// be used like any other: -kernel debug. Its VMs have more memory, and all limits
+// here are longer; a test stretches its own by [Config.Scale]. Before a VM of it
+// is switched off, the kernel looks for lost memory, and whatever it finds fails
+// the test. Kernel.go lists the faults of stock code that are let pass, leaks.go
+// the leaks. Lockdep stops watching at its first report: the log of the test says
+// of which nodes that is true.
+//
 // # What is left behind
 //
 // build/vm/KERNEL/TEST has a directory for each VM with console.log (seconds

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rds-ext/rds_ext/test/vm/ether"
 	"github.com/rds-ext/rds_ext/test/vm/qemu"
@@ -28,11 +29,12 @@ type TB interface {
 
 // An Env is a switch with the VMs on it, and a directory for what they leave.
 type Env struct {
-	cfg   Config
-	dir   string
-	image *image
-	accel qemu.Accel
-	sw    *ether.Switch
+	cfg    Config
+	dir    string
+	image  *image
+	kernel checks
+	accel  qemu.Accel
+	sw     *ether.Switch
 
 	mu       sync.Mutex
 	nodes    []*Node
@@ -74,6 +76,14 @@ func Open(ctx context.Context, cfg Config) (*Env, error) {
 	if err != nil {
 		return nil, err
 	}
+	kernel, err := readChecks(cfg.kernelDir())
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range []*time.Duration{&cfg.BootLimit, &cfg.HangLimit, &cfg.OpLimit} {
+		*d = kernel.scale(*d)
+	}
+	cfg.Known = append(kernel.known(), cfg.Known...)
 	dir := filepath.Join(cfg.Build, "vm", dirName(cfg.Kernel), dirName(cfg.Name))
 	// What an earlier run of the same name has left would be taken for this one's.
 	if err := os.RemoveAll(dir); err != nil {
@@ -82,7 +92,7 @@ func Open(ctx context.Context, cfg Config) (*Env, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	env := &Env{cfg: cfg, dir: dir, image: im, accel: cfg.Accel, sw: ether.New(cfg.Seed)}
+	env := &Env{cfg: cfg, dir: dir, image: im, kernel: kernel, accel: cfg.Accel, sw: ether.New(cfg.Seed)}
 	if env.accel == "" {
 		if err := env.chooseAccel(ctx); err != nil {
 			return nil, err
@@ -172,6 +182,9 @@ func (e *Env) newNode(s Spec) (*Node, error) {
 	e.booted++
 	if err := s.complete(e.booted); err != nil {
 		return nil, err
+	}
+	if e.kernel.kasan {
+		s.Memory = max(s.Memory, checkedMemory)
 	}
 	n := &Node{env: e, spec: s, number: e.booted, dir: filepath.Join(e.dir, s.Name),
 		splats: splat.NewWatcher(e.cfg.Known...), origins: make(map[string]Origin)}

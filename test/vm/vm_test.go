@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,71 @@ func TestConfigOutsideTheSourceTree(t *testing.T) {
 	c := Config{Name: "x"}
 	if err := c.complete(); err == nil || !strings.Contains(err.Error(), "set the build directory") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestChecks(t *testing.T) {
+	dir := t.TempDir()
+	c := Config{Build: dir, Kernel: "k"}
+	if d, err := c.Scale(time.Second); err != nil || d != time.Second {
+		t.Errorf("no kernel: %v, %v", d, err)
+	}
+	if _, err := readChecks(c.kernelDir()); err == nil || !strings.Contains(err.Error(), "kernel-fetch k") {
+		t.Errorf("no kernel: %v", err)
+	}
+	headers := filepath.Join(dir, "kernel", "k", "headers")
+	if err := os.MkdirAll(headers, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for config, want := range map[string]checks{
+		"# CONFIG_KASAN is not set\nCONFIG_KASAN_X=y\n":                        {},
+		"#\nCONFIG_KASAN=y\nCONFIG_DEBUG_KMEMLEAK=y\nCONFIG_PROVE_LOCKING=y\n": {true, true, true},
+	} {
+		if err := os.WriteFile(filepath.Join(headers, ".config"), []byte(config), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readChecks(c.kernelDir())
+		if err != nil || got != want {
+			t.Errorf("%q: %+v, %v", config, got, err)
+		}
+		d, err := c.Scale(time.Second)
+		if err != nil || (d > time.Second) != want.kasan || len(want.known()) > 0 != want.kasan {
+			t.Errorf("%q: a second becomes %v, %v", config, d, err)
+		}
+	}
+}
+
+func TestOursIsKnown(t *testing.T) {
+	for line, want := range map[string]bool{
+		"[    1.0]  rext_announce_rx+0x1/0x2 [rds_ext]":                              true,
+		"[    1.0]        insert.isra.0+0x1/0x2 [rds_ext]":                           true,
+		"[    1.0]  rds_hooks_call_rx_header+0x1/0x2 [rds]":                          true,
+		"[    1.0] ffff (&c->lock){+.+.}-{3:3}, at: rext_conn_get+0x1/0x2 [rds_ext]": true,
+		"[    1.0]  ? rds_hooks_call_rx_header+0x1/0x2 [rds]":                        false,
+		"[    1.0]  rds_send_xmit+0x1/0x2 [rds]":                                     false,
+		"[    1.0] Modules linked in: rds_rdma rds_ext rds [last unloaded: rds_ext]": false,
+	} {
+		if got := ours.MatchString(line); got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+}
+
+func TestLeaksAreTakenApart(t *testing.T) {
+	one := "unreferenced object 0xffff888 (size 64):\n  comm \"a\", pid 1\n  backtrace:\n    [<0>] f+0x1/0x2\n"
+	two := "unreferenced object 0xffff999 (size 8):\n  comm \"b\", pid 2\n"
+	for text, want := range map[string][]string{
+		"":        nil,
+		one:       {strings.TrimSpace(one)},
+		one + two: {strings.TrimSpace(one), strings.TrimSpace(two)},
+		"odd\n":   {"odd"},
+	} {
+		if got := splitLeaks(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if why := leakIsKnown(one); why != "" {
+		t.Errorf("a leak of f is let pass: %s", why)
 	}
 }
 

@@ -76,13 +76,11 @@ func (c *Config) validate() error {
 // not go on: an oops becomes a panic, and a panic a reboot, at which QEMU
 // exits. The check whether the timer ticks panics on a busy host, where an
 // emulated CPU can wait longer for its next turn than the check does for a tick.
-// A task that waits for a minute is reported; two, the default, are longer than
-// most tests. Mitigations cost time and are of no use here; addresses that stay the same
+// Mitigations cost time and are of no use here; addresses that stay the same
 // make two traces comparable.
 var kernelParams = []string{
 	"console=ttyS0", "loglevel=7", "printk.devkmsg=on",
 	"oops=panic", "panic=-1", "no_timer_check", "mitigations=off", "nokaslr",
-	"sysctl.kernel.hung_task_timeout_secs=60",
 }
 
 // wiring says what QEMU is connected to.

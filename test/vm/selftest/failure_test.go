@@ -19,6 +19,7 @@ import (
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/agent"
 	"github.com/rds-ext/rds_ext/test/vm/qemu"
+	"github.com/rds-ext/rds_ext/test/vm/splat"
 )
 
 func TestPanicFailsTheRun(t *testing.T) {
@@ -78,7 +79,7 @@ func eventually(t *testing.T, f func() error) error {
 
 func TestKnownSplatDoesNotFailTheRun(t *testing.T) {
 	c := config(t)
-	c.Known = []*regexp.Regexp{regexp.MustCompile(`possible recursive locking`)}
+	c.Known = []splat.Known{{First: regexp.MustCompile(`possible recursive locking`), Why: "this test writes it"}}
 	env := open(t, c)
 	n := bootOne(t, env)
 	ctx := testContext(t)

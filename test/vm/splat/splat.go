@@ -6,7 +6,9 @@ package splat
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -34,7 +36,7 @@ var patterns = []pattern{
 	p("sleep in atomic context", `BUG: sleeping function called|scheduling while atomic`),
 	p("bad memory access", `BUG: unable to handle|[Uu]nable to handle kernel|BUG: kernel NULL pointer`),
 	p("BUG", `\bBUG:? `),
-	p("lockdep", `possible (recursive|circular|irq lock inversion)|inconsistent lock state|(HARDIRQ|SOFTIRQ).*-> .*unsafe|bad unlock balance|held lock freed|lock held when returning|DEBUG_LOCKS_WARN_ON|suspicious RCU usage|Invalid wait context|MAX_LOCK(DEP|_DEPTH)`),
+	p("lockdep", `possible (recursive|circular|irq lock inversion)|inconsistent lock state|(HARDIRQ|SOFTIRQ).*-> .*unsafe|bad unlock balance|held lock freed|lock held when returning|DEBUG_LOCKS_WARN_ON|suspicious RCU usage|Invalid wait context|MAX_(LOCK|STACK)\w+ too low`),
 	p("warning", `\bWARNING: `),
 	p("oops", `\bOops\b`),
 	p("CPU exception", `general protection fault|double fault|divide error:|invalid opcode:|stack segment:`),
@@ -69,25 +71,51 @@ func (r *Report) Error() string {
 // callTrace is the one kind that is part of most others.
 const callTrace = "call trace"
 
-// maxText is how many lines are kept of one report.
-const maxText = 80
+// maxText is how many lines are kept of one report, and maxKnown how many may
+// belong to one that is known or may be: lockdep shows a trace for each lock of a
+// circle before its own.
+const (
+	maxText  = 80
+	maxKnown = 1000
+)
+
+// A Known is a kind of report to let pass.
+type Known struct {
+	// First matches the line that begins the report.
+	First *regexp.Regexp
+	// Inside matches a later line of the report; nil if the first is enough. With
+	// it, the same report about other code is not let pass.
+	Inside *regexp.Regexp
+	// Unless, where it is not nil, matches no line of the report.
+	Unless *regexp.Regexp
+	// Why is the reason to let it pass, for people.
+	Why string
+}
+
+// A candidate is what an open report may turn out to be.
+type candidate struct {
+	Known
+	inside bool // a line matched Inside
+}
 
 // A Watcher is fed with console lines. Its methods can be called from any
 // goroutine.
 type Watcher struct {
 	mu      sync.Mutex
-	known   []*regexp.Regexp
+	known   []Known
 	reports []*Report
-	open    *Report // still taking lines
-	// openKnown is whether open is one to let pass.
-	openKnown bool
-	first     chan struct{}
+	passed  map[string]int // how many reports each Known.Why let pass
+	open    *Report        // still taking lines
+	lines   int            // how many it has
+	// What is known and began as open did. As long as there are some, it shows at
+	// the end of open whether it counts.
+	candidates []candidate
+	first      chan struct{}
 }
 
-// NewWatcher returns a watcher that lets pass reports whose first line matches
-// one of known.
-func NewWatcher(known ...*regexp.Regexp) *Watcher {
-	return &Watcher{known: known, first: make(chan struct{})}
+// NewWatcher returns a watcher that lets pass what is known.
+func NewWatcher(known ...Known) *Watcher {
+	return &Watcher{known: known, passed: make(map[string]int), first: make(chan struct{})}
 }
 
 // Found is closed at the first report.
@@ -99,34 +127,94 @@ func (w *Watcher) Line(line string) {
 	defer w.mu.Unlock()
 	kind := match(line)
 	if w.open != nil && !w.startsOver(kind) {
-		w.open.Text = append(w.open.Text, line)
-		if strings.Contains(line, "---[ end trace") || len(w.open.Text) == maxText {
-			w.open = nil
+		if w.lines++; w.lines <= maxText {
+			w.open.Text = append(w.open.Text, line)
+		}
+		w.compare(line)
+		if w.ends(line) {
+			w.finish()
 		}
 		return
 	}
 	if kind == "" {
 		return
 	}
-	r := &Report{Kind: kind, Text: []string{line}}
-	w.open, w.openKnown = r, false
+	w.finish()
+	w.open, w.lines = &Report{Kind: kind, Text: []string{line}}, 1
 	for _, k := range w.known {
-		if k.MatchString(line) {
-			w.openKnown = true // its trace is taken up and forgotten
-			return
+		if k.First.MatchString(line) {
+			w.candidates = append(w.candidates, candidate{k, k.Inside == nil})
 		}
 	}
+	if len(w.candidates) == 0 {
+		w.add()
+	}
+}
+
+// compare looks for what makes the open report a known one, or not.
+func (w *Watcher) compare(line string) {
+	if len(w.candidates) == 0 {
+		return
+	}
+	w.candidates = slices.DeleteFunc(w.candidates, func(c candidate) bool {
+		return c.Unless != nil && c.Unless.MatchString(line)
+	})
+	for i := range w.candidates {
+		c := &w.candidates[i]
+		c.inside = c.inside || c.Inside.MatchString(line)
+	}
+	if len(w.candidates) == 0 {
+		w.add()
+	}
+}
+
+// add makes a report of the open one.
+func (w *Watcher) add() {
 	if len(w.reports) == 0 {
 		close(w.first)
 	}
-	w.reports = append(w.reports, r)
+	w.reports = append(w.reports, w.open)
+}
+
+// finish ends the open report. One that may be known but was not found to be
+// counts.
+func (w *Watcher) finish() {
+	if len(w.candidates) > 0 {
+		i := slices.IndexFunc(w.candidates, func(c candidate) bool { return c.inside })
+		if i < 0 {
+			w.add()
+		} else {
+			w.passed[w.candidates[i].Why]++
+		}
+	}
+	w.open, w.candidates = nil, nil
+}
+
+// Flush says that no further line belongs to what is open: the console has
+// ended.
+func (w *Watcher) Flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.finish()
+}
+
+// ends reports whether the line is the last of the open report. One that may be
+// let pass ends with its trace, lest it take up what is not known.
+func (w *Watcher) ends(line string) bool {
+	if strings.Contains(line, "---[ end trace") {
+		return true
+	}
+	if len(w.candidates) > 0 {
+		return w.lines == maxKnown || strings.Contains(line, "</TASK>")
+	}
+	return w.lines >= maxText
 }
 
 // startsOver reports whether a line of that kind begins a report although one is
 // open. Lines that match again, such as the call trace of a warning, belong to
 // the open report, but a known one must not swallow what is not known.
 func (w *Watcher) startsOver(kind string) bool {
-	return w.openKnown && kind != "" && kind != callTrace
+	return len(w.candidates) > 0 && kind != "" && kind != callTrace
 }
 
 func match(line string) string {
@@ -136,6 +224,13 @@ func match(line string) string {
 		}
 	}
 	return ""
+}
+
+// Passed returns how many reports that have ended were let pass, by [Known.Why].
+func (w *Watcher) Passed() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.passed)
 }
 
 // Reports returns copies of the reports so far.

@@ -8,12 +8,14 @@
 package suite
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rds-ext/rds_ext/test/vm"
 )
@@ -25,19 +27,33 @@ var tools = map[string]string{}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := buildTools(); err != nil {
+	status, err := run(m)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "suite:", err)
-		os.Exit(1)
+		status = 1
 	}
-	os.Exit(m.Run())
+	os.Exit(status)
 }
 
-// buildTools builds everything below test/vm/tools.
-func buildTools() error {
+func run(m *testing.M) (status int, err error) {
+	for _, d := range []*time.Duration{&limit, &waitLimit} {
+		if *d, err = config.Scale(*d); err != nil {
+			return 0, err
+		}
+	}
 	dir, err := os.MkdirTemp("", "rds_ext-tools-")
 	if err != nil {
-		return err
+		return 0, err
 	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := buildTools(dir); err != nil {
+		return 0, err
+	}
+	return m.Run(), nil
+}
+
+// buildTools builds everything below test/vm/tools into a directory.
+func buildTools(dir string) error {
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", dir+"/", "../tools/...")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

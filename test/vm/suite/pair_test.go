@@ -19,8 +19,12 @@ import (
 	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
-// limit bounds a test; each wait inside it is bounded by its context.
-const limit = 10 * time.Minute
+// limit bounds a test; each wait inside it is bounded by its context, and waits
+// for one thing by waitLimit. Both are longer for slow kernels.
+var (
+	limit     = 10 * time.Minute
+	waitLimit = time.Minute
+)
 
 // A pair is two nodes on a switch.
 type pair struct {
@@ -112,7 +116,7 @@ func (p *pair) start(n *vm.Node, ready string, argv ...string) *vm.Cmd {
 // front of its standard error.
 func (p *pair) waitLine(cmd *vm.Cmd, line string) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	out := cmd.Stdout
 	if rest, ok := strings.CutPrefix(line, "2>"); ok {
@@ -268,10 +272,10 @@ func (p *pair) add(l *ether.Link, dir ether.Dir, r ether.Rule) *ether.Applied {
 }
 
 // eventually waits until a condition holds that nothing signals, and fails with
-// the last answer if it does not within a minute.
+// the last answer if it does not within waitLimit.
 func (p *pair) eventually(what string, holds func() (bool, string)) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -282,7 +286,7 @@ func (p *pair) eventually(what string, holds func() (bool, string)) {
 		}
 		select {
 		case <-ctx.Done():
-			p.Fatalf("%s: not within a minute; last: %s", what, last)
+			p.Fatalf("%s: not within %v; last: %s", what, waitLimit, last)
 		case <-tick.C:
 		}
 	}

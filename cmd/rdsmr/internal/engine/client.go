@@ -115,6 +115,9 @@ func (c *client) converse(ctx, hard context.Context) (*stats.Report, error) {
 	}
 	if peer != nil {
 		c.settle(peer.Sent)
+		if cerr := c.closed(hard); err == nil {
+			err = cerr
+		}
 	}
 	c.stopLink()
 	r := c.report(stats.RoleStress, requests, elapsed, peer)
@@ -195,6 +198,18 @@ func (c *client) ping(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// closed lets the peer forget the session at once; it would do so anyway after
+// a while. With it goes this end's result once more: only now have the answers
+// to the peer's last requests ended, and lost messages been counted.
+func (c *client) closed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := c.sendControl(ctx, wire.Closed, c.result()); err != nil && !transient(err) && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
 // end tells the peer this end's result and returns the peer's.
 func (c *client) end(ctx context.Context, broken bool) (*stats.Result, error) {
 	limit := c.timing.Connect + c.timing.Drain // the peer may have requests of its own to wait for
@@ -222,11 +237,6 @@ func (c *client) end(ctx context.Context, broken bool) (*stats.Result, error) {
 				var peer stats.Result
 				if err := wire.ParseJSON(ev.hdr, ev.body, &peer); err != nil {
 					return nil, err
-				}
-				// Lets the peer forget the session at once; it would do so
-				// anyway after a while.
-				if err := c.sendControl(ctx, wire.Closed, nil); err != nil && !transient(err) && ctx.Err() == nil {
-					return &peer, err
 				}
 				return &peer, nil
 			case <-again:

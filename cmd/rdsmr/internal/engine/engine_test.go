@@ -160,6 +160,9 @@ func TestModes(t *testing.T) {
 					if o.client.Peer == nil || o.client.Peer.Served < 500 || o.server.Peer == nil || o.server.Peer.Ops != 500 {
 						t.Errorf("results were not exchanged: %+v, %+v", o.client.Peer, o.server.Peer)
 					}
+					if o.server.Peer != nil && o.server.Peer.Served < o.server.Ops {
+						t.Errorf("client served %d of the server's %d operations: not its last count", o.server.Peer.Served, o.server.Ops)
+					}
 				})
 			})
 		}

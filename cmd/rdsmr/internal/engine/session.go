@@ -25,6 +25,7 @@ type session struct {
 	closed  chan struct{} // the requester has got Ended
 	gone    bool          // closed is closed; used by hear only
 	mine    atomic.Pointer[stats.Result]
+	last    atomic.Pointer[stats.Result] // the requester's, from Closed
 }
 
 // hear handles a control message. The server calls it, one at a time.
@@ -52,6 +53,12 @@ func (s *session) hear(ctx context.Context, ev event) {
 	case wire.Closed:
 		if !s.gone {
 			s.gone = true
+			// The result of End is as good as this one where this one is
+			// missing, only older.
+			var peer stats.Result
+			if err := wire.ParseJSON(ev.hdr, ev.body, &peer); err == nil {
+				s.last.Store(&peer)
+			}
 			close(s.closed)
 		}
 	}
@@ -95,6 +102,9 @@ func (s *session) run(soft, hard context.Context) {
 	if peer != nil {
 		s.server.tell(hard, s.key, wire.Ended, mine)
 		s.linger(soft)
+		if last := s.last.Load(); last != nil {
+			r.SetPeer(last)
+		}
 	}
 	s.server.cfg.Report(r, err)
 }

@@ -108,7 +108,7 @@ func (t *task) errPeerSilent(what string, limit time.Duration, last error) error
 
 // errInFlight says that the end did not come.
 func (t *task) errInFlight(n int) error {
-	return fmt.Errorf("task %d: %d operations were still in flight %v after the end", t.index, n, t.timing.Drain)
+	return fmt.Errorf("task %d did not finish within the drain time: %d operations were still in flight %v after the end: the peer or the connection is too slow or stuck (see --drain-timeout)", t.index, n, t.timing.Drain)
 }
 
 // never is a channel for a select case that is off.

@@ -29,6 +29,9 @@ func (l *Latency) Record(d time.Duration) {
 // Merge adds the times of another histogram.
 func (l *Latency) Merge(o *Latency) { l.h.Merge(o.h) }
 
+// Count returns how many times were recorded.
+func (l *Latency) Count() int64 { return l.h.TotalCount() }
+
 // Summary has percentiles in microseconds. All are 0 if nothing was recorded.
 type Summary struct {
 	P50  float64 `json:"p50_us"`

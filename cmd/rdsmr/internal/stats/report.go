@@ -48,6 +48,10 @@ type Report struct {
 
 	Local Result  `json:"local"`
 	Peer  *Result `json:"peer"` // null if the peer did not tell
+
+	// timed is of how many operations the latency is known: not of those of
+	// tasks that did not end.
+	timed, timedSends int64
 }
 
 // Fill computes the totals of Local, Peer, Seconds and the histograms.
@@ -59,13 +63,21 @@ func (r *Report) Fill(latency, sendmsg *Latency) {
 	}
 	r.Summary = latency.Summary()
 	s := sendmsg.Summary()
+	r.timed, r.timedSends = latency.Count(), sendmsg.Count()
 	r.SendmsgMean, r.SendmsgP99 = s.Mean, s.P99
-	r.VerifyFailures, r.MRsHeld = r.Local.VerifyFailures, r.Local.MRsHeld
-	if r.Peer != nil {
-		r.VerifyFailures += r.Peer.VerifyFailures
-		r.MRsHeld += r.Peer.MRsHeld
-	}
 	r.Resets, r.Aborted, r.Retried = r.Local.Resets, r.Local.Aborted, r.Local.Retried
+	r.SetPeer(r.Peer)
+}
+
+// SetPeer sets the peer's result, nil for an unknown one, and the totals that
+// depend on it.
+func (r *Report) SetPeer(p *Result) {
+	r.Peer = p
+	r.VerifyFailures, r.MRsHeld = r.Local.VerifyFailures, r.Local.MRsHeld
+	if p != nil {
+		r.VerifyFailures += p.VerifyFailures
+		r.MRsHeld += p.MRsHeld
+	}
 }
 
 // SetError keeps why the run was cut short, on one line.
@@ -120,8 +132,12 @@ func (r *Report) Text() string {
 		p("served", "%d operations of the peer, %d bytes, in %.2f s", r.Local.Served, r.Local.ServedBytes, r.Seconds)
 	}
 	if r.Ops > 0 {
-		p("latency us", "p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f  max %.1f", r.P50, r.P90, r.P99, r.P999, r.Max)
-		p("sendmsg us", "mean %.1f  p99 %.1f", r.SendmsgMean, r.SendmsgP99)
+		p("latency us", "%s", r.latencyText())
+		if r.timedSends == 0 {
+			p("sendmsg us", "-")
+		} else {
+			p("sendmsg us", "mean %.1f  p99 %.1f", r.SendmsgMean, r.SendmsgP99)
+		}
 	}
 	p("verify failures", "%d", r.VerifyFailures)
 	for _, side := range []*Result{&r.Local, r.Peer} {
@@ -140,11 +156,24 @@ func (r *Report) Text() string {
 		for name, n := range r.Peer.RDMAErrors {
 			p("peer RDMA errors", "%d %s", n, name)
 		}
+	} else {
+		p("peer", "its results are unknown: it did not tell them")
 	}
 	if r.Interrupted {
 		p("interrupted", "by a signal")
 	}
 	return b.String()
+}
+
+func (r *Report) latencyText() string {
+	if r.timed == 0 {
+		return "- (unknown: the tasks that measured it did not end)"
+	}
+	s := fmt.Sprintf("p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f  max %.1f", r.P50, r.P90, r.P99, r.P999, r.Max)
+	if r.timed < r.Ops {
+		s += fmt.Sprintf("  (of %d operations; the other tasks did not end)", r.timed)
+	}
+	return s
 }
 
 func (r *Report) peerMapped() int64 {

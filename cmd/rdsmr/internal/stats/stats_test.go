@@ -67,6 +67,28 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestTextUnknown: what is not known is not printed as a zero, or left out.
+func TestTextUnknown(t *testing.T) {
+	none, one := NewLatency(), NewLatency()
+	one.Record(time.Millisecond)
+	for _, tt := range []struct {
+		latency *Latency
+		peer    *Result
+		want    []string
+	}{
+		{none, nil, []string{"latency us         - (unknown", "sendmsg us         -\n", "peer               its results are unknown"}},
+		{one, &Result{}, []string{"(of 1 operations; the other", "sendmsg us         mean 1", "peer               operations 0"}},
+	} {
+		r := Report{Role: RoleStress, Local: Result{Ops: 2}, Peer: tt.peer}
+		r.Fill(tt.latency, tt.latency)
+		for _, w := range tt.want {
+			if !strings.Contains(r.Text(), w) {
+				t.Errorf("no %q in\n%s", w, r.Text())
+			}
+		}
+	}
+}
+
 func TestVerdict(t *testing.T) {
 	var c Counters
 	c.Ops.Store(1)

@@ -52,7 +52,7 @@ func (p *Params) RDMA() bool { return p.Mode != ModeMsg }
 // Check returns a text for the user if a parameter is out of range.
 func (p *Params) Check() error {
 	if !slices.Contains(Modes, p.Mode) {
-		return fmt.Errorf("mode %q is unknown: use one of %v", p.Mode, Modes)
+		return fmt.Errorf("mode %q is unknown: use write, read, both or msg", p.Mode)
 	}
 	limit, what := MaxSize, "the 1 MiB limit of one RDS RDMA operation"
 	if !p.RDMA() {
