@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/gonl"
 )
 
@@ -76,7 +77,7 @@ func findSetting(key string) (setting, error) {
 		}
 		keys = append(keys, s.key)
 	}
-	return setting{}, usagef("no setting %q; there are %s", key, strings.Join(keys, ", "))
+	return setting{}, cli.Usagef("no setting %q; there are %s", key, strings.Join(keys, ", "))
 }
 
 func setVersionHeader(_ context.Context, _ control, value string, to *gonl.SettingsChange) error {
@@ -86,7 +87,7 @@ func setVersionHeader(_ context.Context, _ control, value string, to *gonl.Setti
 		on = true
 	case "off", "0", "no", "false":
 	default:
-		return usagef("version-header is on or off, not %q", value)
+		return cli.Usagef("version-header is on or off, not %q", value)
 	}
 	to.VersionHeader = &on
 	return nil
@@ -103,7 +104,7 @@ func setFeatureMask(ctx context.Context, c control, value string, to *gonl.Setti
 	} else if n, err := strconv.ParseUint(value, 0, 32); err == nil {
 		mask = gonl.Feature(n)
 	} else if value == "" || mask.UnmarshalText([]byte(value)) != nil {
-		return usagef("feature-mask is all, none, a 32-bit number, or names joined by commas (%s, or bit-0 to bit-31), not %q",
+		return cli.Usagef("feature-mask is all, none, a 32-bit number, or names joined by commas (%s, or bit-0 to bit-31), not %q",
 			gonl.FeatureExtTypes, value)
 	}
 	to.FeatureMask = &mask
@@ -117,7 +118,7 @@ func (a *app) configCmd() *cobra.Command {
 		Long:  configHelp,
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return usagef("which one? config get or config set")
+			return cli.Usagef("which one? config get or config set")
 		},
 	}
 	cmd.AddCommand(a.configGetCmd(), a.configSetCmd())
@@ -183,7 +184,7 @@ func (a *app) configSetCmd() *cobra.Command {
 			"  rdsinfo config set feature-mask ext-types",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("which setting? give KEY=VALUE, such as version-header=off")
+				return cli.Usagef("which setting? give KEY=VALUE, such as version-header=off")
 			}
 			pairs, err := assignments(args)
 			if err != nil {
@@ -242,17 +243,17 @@ func assignments(args []string) ([]assignment, error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return nil, usagef("%q is not of the form KEY=VALUE", arg)
+			return nil, cli.Usagef("%q is not of the form KEY=VALUE", arg)
 		}
 		s, err := findSetting(key)
 		if err != nil {
 			return nil, err
 		}
 		if s.set == nil {
-			return nil, usagef("%s is read only", s.key)
+			return nil, cli.Usagef("%s is read only", s.key)
 		}
 		if seen[s.key] {
-			return nil, usagef("%s is given twice", s.key)
+			return nil, cli.Usagef("%s is given twice", s.key)
 		}
 		seen[s.key] = true
 		out = append(out, assignment{s, value})

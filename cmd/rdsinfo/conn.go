@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/gonl"
 )
 
@@ -44,7 +45,7 @@ func (a *app) connShowCmd(use string) *cobra.Command {
 			}
 			id, err := strconv.ParseUint(args[0], 10, 32)
 			if err != nil || id == 0 {
-				return usagef("connection %q is not a number from the ID column (1 or more)", args[0])
+				return cli.Usagef("connection %q is not a number from the ID column (1 or more)", args[0])
 			}
 			return a.connOne(cmd, uint32(id), filter)
 		},
@@ -78,7 +79,7 @@ func (a *app) connList(cmd *cobra.Command, f gonl.Filter) error {
 
 func (a *app) connOne(cmd *cobra.Command, id uint32, f gonl.Filter) error {
 	if f != (gonl.Filter{}) {
-		return usagef("an ID and filters together make no sense")
+		return cli.Usagef("an ID and filters together make no sense")
 	}
 	return a.with(func(c control) error {
 		conn, err := c.Conn(cmd.Context(), id)

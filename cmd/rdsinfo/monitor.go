@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/gonl"
 )
 
@@ -42,7 +43,7 @@ func (a *app) monitorCmd() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("count") && count == 0 {
-				return usagef("--count must be at least 1")
+				return cli.Usagef("--count must be at least 1")
 			}
 			return a.with(func(c control) error {
 				return a.monitor(cmd.Context(), c, filter, count)

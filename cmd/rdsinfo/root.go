@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/gonl"
 )
 
@@ -57,7 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, dial func
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := execute(ctx, cmd)
+	err := cli.Execute(ctx, cmd)
 	if err == nil {
 		return exitOK
 	}
@@ -73,13 +74,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, dial func
 	return code
 }
 
-// usageError is a mistake in the command line that cobra cannot see.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
-}
-
 // hintError is an error with advice that the kernel cannot give.
 type hintError struct {
 	error
@@ -90,10 +84,10 @@ func (e hintError) Unwrap() error { return e.error }
 
 // explain turns an error into an exit code and one line that says what to do.
 func (a *app) explain(err error) (int, string) {
-	var usage usageError
+	var usage cli.UsageError
 	var op *gonl.OpError
 	switch {
-	case errors.As(err, &usage) || (!a.started && !errors.Is(err, errOutput)):
+	case errors.As(err, &usage) || (!a.started && !errors.Is(err, cli.ErrOutput)):
 		return exitUsage, err.Error() + " (see rdsinfo --help)"
 	case errors.Is(err, gonl.ErrNotLoaded):
 		return exitNotLoaded, `rds_ext.ko is not loaded; load the project's rds.ko, rds_rdma.ko and rds_ext.ko with insmod, in this order (README, "On a machine of your own")`
@@ -108,6 +102,11 @@ func (a *app) explain(err error) (int, string) {
 	default:
 		return exitFailure, err.Error()
 	}
+}
+
+// numberRanges says what a flag that takes a number accepts.
+var numberRanges = map[string]string{
+	"count": "from 1",
 }
 
 func (a *app) root() *cobra.Command {
@@ -126,12 +125,14 @@ func (a *app) root() *cobra.Command {
 			if showVersion {
 				return a.printVersion(c.Context())
 			}
-			c.PrintErrln(helpText(c))
-			return usagef("which command? conn, exthdr, config, monitor or version")
+			c.PrintErrln(cli.HelpText(c))
+			return cli.Usagef("which command? conn, exthdr, config, monitor or version")
 		},
 	}
 	cmd.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsinfo version\"")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{plainFlagError(err)} })
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return cli.UsageError{Err: cli.PlainFlagError(err, numberRanges)}
+	})
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON instead of text")
 	cmd.AddCommand(a.connCmd(), a.exthdrCmd(), a.configCmd(), a.monitorCmd(), a.versionCmd())
 	return cmd
@@ -146,13 +147,10 @@ func (a *app) with(f func(control) error) error {
 	return errors.Join(f(c), c.Close())
 }
 
-// errOutput is no fault of the command line, whenever it happens.
-var errOutput = errors.New("write the output")
-
 // print writes text in one piece.
 func (a *app) print(b []byte) error {
 	if _, err := a.stdout.Write(b); err != nil {
-		return fmt.Errorf("%w: %w", errOutput, err)
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
 }

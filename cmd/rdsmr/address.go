@@ -12,11 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/gonl/rds"
 )
 
 // errPortZero is for a port that only a bind can ask for.
-var errPortZero = usageError{errors.New("port 0 cannot be sent to: give 1 to 65535")}
+var errPortZero = cli.UsageError{Err: errors.New("port 0 cannot be sent to: give 1 to 65535")}
 
 // resolvePeer parses ADDRESS, ADDRESS:PORT or the same with a host name.
 func resolvePeer(ctx context.Context, s string, port uint16) (netip.AddrPort, error) {
@@ -33,7 +34,7 @@ func resolvePeer(ctx context.Context, s string, port uint16) (netip.AddrPort, er
 	if h, p, err := net.SplitHostPort(s); err == nil {
 		n, err := strconv.ParseUint(p, 10, 16)
 		if err != nil || n == 0 {
-			return netip.AddrPort{}, usageError{fmt.Errorf("port %q of %q is not a number from 1 to 65535", p, s)}
+			return netip.AddrPort{}, cli.UsageError{Err: fmt.Errorf("port %q of %q is not a number from 1 to 65535", p, s)}
 		}
 		host, port = h, uint16(n)
 	}
@@ -44,7 +45,7 @@ func resolvePeer(ctx context.Context, s string, port uint16) (netip.AddrPort, er
 		return netip.AddrPort{}, errors.New("interrupted")
 	}
 	if err != nil {
-		return netip.AddrPort{}, usageError{fmt.Errorf("peer %q is neither an address nor a known host: %w", s, err)}
+		return netip.AddrPort{}, cli.UsageError{Err: fmt.Errorf("peer %q is neither an address nor a known host: %w", s, err)}
 	}
 	return netip.AddrPortFrom(addrs[0].Unmap(), port), nil
 }
@@ -128,10 +129,10 @@ func rdmaAddresses() ([]netip.Addr, error) {
 func parseBind(s string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
 	if err != nil {
-		return netip.Addr{}, usageError{fmt.Errorf("--bind %q is not an IP address", s)}
+		return netip.Addr{}, cli.UsageError{Err: fmt.Errorf("--bind %q is not an IP address", s)}
 	}
 	if a.IsUnspecified() {
-		return netip.Addr{}, usageError{errors.New("--bind: RDS has no wildcard address; leave --bind out, or give one address of this host")}
+		return netip.Addr{}, cli.UsageError{Err: errors.New("--bind: RDS has no wildcard address; leave --bind out, or give one address of this host")}
 	}
 	return a.Unmap(), nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/stats"
 )
 
@@ -118,8 +119,8 @@ func TestUsage(t *testing.T) {
 		var out bytes.Buffer
 		root.SetOut(&out)
 		root.SetErr(&out)
-		err := execute(root)
-		var usage usageError
+		err := cli.Execute(context.Background(), root)
+		var usage cli.UsageError
 		if !errors.As(err, &usage) {
 			t.Errorf("%s: %v is no usage error", args, err)
 			continue
@@ -140,7 +141,7 @@ func command(args ...string) (string, error) {
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)
-	err := execute(root)
+	err := cli.Execute(context.Background(), root)
 	return out.String(), err
 }
 
@@ -185,8 +186,8 @@ func TestOutputLost(t *testing.T) {
 		root := newRoot()
 		root.SetArgs(args)
 		root.SetOut(fullDisk{})
-		err := execute(root)
-		var usage usageError
+		err := cli.Execute(context.Background(), root)
+		var usage cli.UsageError
 		if !errors.Is(err, syscall.ENOSPC) || errors.As(err, &usage) {
 			t.Errorf("%v: %v", args, err)
 		}

@@ -6,10 +6,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 )
 
 // Exit codes.
@@ -19,14 +22,8 @@ const (
 	exitUsage  = 2 // wrong command line
 )
 
-// usageError is an error of the command line.
-type usageError struct{ error }
-
-// Unwrap returns the error itself.
-func (e usageError) Unwrap() error { return e.error }
-
 func main() {
-	os.Exit(exitCode(execute(newRoot())))
+	os.Exit(exitCode(cli.Execute(context.Background(), newRoot())))
 }
 
 // exitCode prints err, on one line, and chooses the code.
@@ -35,7 +32,7 @@ func exitCode(err error) int {
 		return exitOK
 	}
 	fmt.Fprintf(os.Stderr, "rdsmr: %s\n", oneLine(err))
-	var usage usageError
+	var usage cli.UsageError
 	if errors.As(err, &usage) {
 		return exitUsage
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/engine"
 )
 
@@ -38,12 +39,12 @@ Exit status: 0 if all was right, 1 if not, 2 for a wrong command line.`,
 			if showVersion {
 				return printVersion(c.OutOrStdout())
 			}
-			c.PrintErrln(helpText(c))
-			return usageError{errors.New("which command? serve or stress")}
+			c.PrintErrln(cli.HelpText(c))
+			return cli.UsageError{Err: errors.New("which command? serve or stress")}
 		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see `%s --help`", plainFlagError(err), c.CommandPath())}
+		return cli.UsageError{Err: fmt.Errorf("%w; see `%s --help`", cli.PlainFlagError(err, numberRanges), c.CommandPath())}
 	})
 	root.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsmr version\"")
 	root.AddCommand(newServe(), newStress(), newVersion())
@@ -62,7 +63,7 @@ func newVersion() *cobra.Command {
 
 func printVersion(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "rdsmr %s\n", buildVersion()); err != nil {
-		return fmt.Errorf("write the output: %w", err)
+		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func buildVersion() string {
 func usage(f cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := f(c, args); err != nil {
-			return usageError{fmt.Errorf("%w; see `%s --help`", err, c.CommandPath())}
+			return cli.UsageError{Err: fmt.Errorf("%w; see `%s --help`", err, c.CommandPath())}
 		}
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/engine"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/stats"
 )
@@ -41,7 +42,7 @@ verdict on this session.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.maxMemory == 0 {
-				return usageError{errors.New("--max-memory 0 leaves no room for any session: give at least the size of a buffer, such as 256m")}
+				return cli.UsageError{Err: errors.New("--max-memory 0 leaves no room for any session: give at least the size of a buffer, such as 256m")}
 			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/engine"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/stats"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/wire"
@@ -91,25 +92,25 @@ func (f *stressFlags) complete(c *cobra.Command, args []string) error {
 	fs := c.Flags()
 	if len(args) == 1 {
 		if f.peer != "" {
-			return usageError{errors.New("the peer is given twice: as an argument and with --peer")}
+			return cli.UsageError{Err: errors.New("the peer is given twice: as an argument and with --peer")}
 		}
 		f.peer = args[0]
 	}
 	if f.peer == "" {
-		return usageError{errors.New("give the address of the host where `rdsmr serve` runs")}
+		return cli.UsageError{Err: errors.New("give the address of the host where `rdsmr serve` runs")}
 	}
 	f.params.Mode = wire.Mode(f.mode)
 	if fs.Changed("message-size") {
 		if f.params.Mode != wire.ModeMsg {
-			return usageError{errors.New("--message-size is for --mode msg; use --size for RDMA")}
+			return cli.UsageError{Err: errors.New("--message-size is for --mode msg; use --size for RDMA")}
 		}
 		f.params.Size = f.message
 	}
 	if err := f.params.Check(); err != nil {
-		return usageError{err}
+		return cli.UsageError{Err: err}
 	}
 	if f.params.Count == 0 && fs.Changed("count") {
-		return usageError{errors.New("--count 0 is no count: give 1 or more, or leave it out")}
+		return cli.UsageError{Err: errors.New("--count 0 is no count: give 1 or more, or leave it out")}
 	}
 	if f.params.Count == 0 && f.duration == 0 {
 		f.duration = 10 * time.Second
@@ -144,7 +145,7 @@ func (f *stressFlags) addresses(ctx context.Context) (local netip.Addr, peer net
 			return local, peer, err
 		}
 		if self {
-			return local, peer, usageError{fmt.Errorf("%v is an address of this host: RDS cannot do RDMA to itself; use --mode msg, or another host", peer.Addr())}
+			return local, peer, cli.UsageError{Err: fmt.Errorf("%v is an address of this host: RDS cannot do RDMA to itself; use --mode msg, or another host", peer.Addr())}
 		}
 	}
 	return local, peer, nil

@@ -257,6 +257,9 @@ func (n *Node) close() error {
 
 // lastChecks asks a kernel that checks itself what it does not say unasked.
 func (n *Node) lastChecks() error {
+	if n.Err() != nil {
+		return nil // it has failed already, and each operation would say so again
+	}
 	var errs []error
 	if n.env.kernel.kmemleak {
 		errs = append(errs, n.leaks())
