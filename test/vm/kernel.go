@@ -78,7 +78,8 @@ var ours = regexp.MustCompile(`(\]\s+|at: )([\w.]+\+\S+ \[rds_ext\]|rds_hooks_\w
 // stockFaults are faults of the stock kernel that it reports of itself.
 var stockFaults = []splat.Known{
 	{
-		First:  regexp.MustCompile(`BUG: sleeping function called from invalid context`),
+		// The second form where the tasklet interrupts a task that is about to sleep.
+		First:  regexp.MustCompile(`BUG: sleeping function called from invalid context|WARNING: .* __might_sleep\+`),
 		Inside: regexp.MustCompile(`\]  rds_rdma_free_op\+`),
 		Unless: ours,
 		Why:    "net/rds unpins and dirties user pages in the tasklet that ends an RDMA operation",
