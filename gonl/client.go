@@ -111,47 +111,79 @@ func (c *Client) resolve() error {
 	return nil
 }
 
-// do runs an operation on one object. Without a reply to wait for, it waits
-// for the acknowledgement.
-func (c *Client) do(ctx context.Context, cmd uint8, attrs []byte, reply bool) ([]genetlink.Message, error) {
-	flags := netlink.Request
-	if !reply {
-		flags |= netlink.Acknowledge
-	}
-	msgs, _, err := c.execute(ctx, cmd, attrs, flags)
-	return msgs, err
+// do runs an operation that has no reply, and waits until the kernel has
+// carried it out.
+func (c *Client) do(ctx context.Context, cmd uint8, attrs []byte) error {
+	_, err := c.execute(ctx, cmd, attrs, netlink.Request|netlink.Acknowledge, func([]byte) error {
+		return malformed("acknowledgement", errors.New("an object comes with it"))
+	})
+	return err
 }
 
-// execute sends one request and collects the reply; interrupted tells that a
-// dump was not consistent.
-func (c *Client) execute(ctx context.Context, cmd uint8, attrs []byte, flags netlink.HeaderFlags) (msgs []genetlink.Message, interrupted bool, err error) {
+// execute sends one request and hands each object of the reply to visit, as
+// its attributes, while the reply still comes in. interrupted tells that a dump
+// was not consistent.
+func (c *Client) execute(ctx context.Context, cmd uint8, attrs []byte, flags netlink.HeaderFlags, visit func(attrs []byte) error) (interrupted bool, err error) {
 	op, ok := spec.OpByNumber(cmd)
 	if !ok {
-		return nil, false, fmt.Errorf("gonl: no operation %d", cmd)
+		return false, fmt.Errorf("gonl: no operation %d", cmd)
 	}
 	if err := c.acquire(ctx); err != nil {
-		return nil, false, fmt.Errorf("gonl: %s: %w", op.Name, err)
+		return false, fmt.Errorf("gonl: %s: %w", op.Name, err)
 	}
 	defer c.release()
 	req := genetlink.Message{
 		Header: genetlink.Header{Command: cmd, Version: spec.FamilyVersion},
 		Data:   attrs,
 	}
-	msgs, err = c.conn.Execute(req, c.family.ID, flags)
-	if c.staleFamily(err) {
-		if err := c.resolve(); err != nil {
-			return nil, false, err
-		}
-		msgs, err = c.conn.Execute(req, c.family.ID, flags)
+	visited := false
+	object := func(b []byte) error {
+		visited = true
+		return visit(b)
 	}
-	if err == nil {
-		return msgs, c.session.interrupted, nil
+	err = c.exchange(req, flags, object)
+	if !visited && c.staleFamily(err) {
+		if err := c.resolve(); err != nil {
+			return false, err
+		}
+		err = c.exchange(req, flags, object)
 	}
 	var ack *ackError
-	if errors.As(err, &ack) {
-		return nil, false, newOpError(op, ack, attrs)
+	switch {
+	case err == nil:
+		return c.session.interrupted, nil
+	case errors.As(err, &ack):
+		return false, newOpError(op, ack, attrs)
+	case errors.Is(err, ErrMalformed):
+		return false, err
+	default:
+		return false, fmt.Errorf("gonl: %s: %w", op.Name, plain(err))
 	}
-	return nil, false, fmt.Errorf("gonl: %s: %w", op.Name, plain(err))
+}
+
+// exchange sends a request and reads the reply to its end. The caller has the
+// turn.
+func (c *Client) exchange(req genetlink.Message, flags netlink.HeaderFlags, visit func(attrs []byte) error) error {
+	if _, err := c.conn.Send(req, c.family.ID, flags); err != nil {
+		return err
+	}
+	for c.session.open {
+		for m, err := range c.session.ReceiveIter() {
+			switch {
+			case err != nil:
+				return err
+			case m.Header.Type == netlink.Done || m.Header.Type == netlink.Error:
+				// The end; that of a failure has come as err.
+				continue
+			case len(m.Data) < genlHeaderLen:
+				return malformed("reply", fmt.Errorf("message of %d bytes", len(m.Data)))
+			}
+			if err := visit(m.Data[genlHeaderLen:]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // staleFamily tells whether err may mean that the module was loaded again
@@ -180,23 +212,23 @@ func plain(err error) error {
 // dump runs a dump and parses each of its messages. A dump that was
 // interrupted is run again, up to dumpAttempts times in all.
 func dump[T any](ctx context.Context, c *Client, cmd uint8, attrs []byte, parse func([]byte) (T, error)) ([]T, error) {
+	list := []T{}
 	for attempt := 1; ; attempt++ {
-		msgs, interrupted, err := c.execute(ctx, cmd, attrs, netlink.Request|netlink.Dump)
-		if err != nil {
-			return nil, err
-		}
-		list := make([]T, 0, len(msgs))
-		for _, m := range msgs {
-			v, err := parse(m.Data)
+		list = list[:0]
+		interrupted, err := c.execute(ctx, cmd, attrs, netlink.Request|netlink.Dump, func(b []byte) error {
+			v, err := parse(b)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			list = append(list, v)
-		}
-		if !interrupted {
+			return nil
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case !interrupted:
 			return list, nil
-		}
-		if attempt == dumpAttempts {
+		case attempt == dumpAttempts:
 			return list, fmt.Errorf("gonl: %w (%d attempts)", ErrPartial, attempt)
 		}
 	}
@@ -204,13 +236,19 @@ func dump[T any](ctx context.Context, c *Client, cmd uint8, attrs []byte, parse 
 
 // single runs an operation that has exactly one message as its reply.
 func single[T any](ctx context.Context, c *Client, cmd uint8, attrs []byte, parse func([]byte) (T, error)) (T, error) {
-	var zero T
-	msgs, err := c.do(ctx, cmd, attrs, true)
+	var v T
+	n := 0
+	_, err := c.execute(ctx, cmd, attrs, netlink.Request, func(b []byte) (err error) {
+		n++
+		v, err = parse(b)
+		return err
+	})
+	if err == nil && n != 1 {
+		err = malformed("reply", fmt.Errorf("%d messages instead of 1", n))
+	}
 	if err != nil {
+		var zero T
 		return zero, err
 	}
-	if len(msgs) != 1 {
-		return zero, malformed("reply", fmt.Errorf("%d messages instead of 1", len(msgs)))
-	}
-	return parse(msgs[0].Data)
+	return v, nil
 }

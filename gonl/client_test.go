@@ -173,16 +173,28 @@ func TestExtHdrs(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	k := newFakeKernel(t, func(r request) [][]byte {
-		if r.cmd != 3 || r.dump() || len(r.attrs) != 0 {
-			t.Errorf("unexpected request %x", r.raw)
+	old := cat(at(1, []byte{1}), at(2, u32(1)), at(3, u32(3)), at(4, u32(0x301)), at(5, []byte("0.1.0\x00")))
+	want := Settings{VersionHeader: true, FeatureMask: 1, SupportedFeatures: 3, ProtocolVersion: 0x301, ModuleVersion: "0.1.0"}
+	full := want
+	full.MREngine, full.MRPoolMax, full.MRSockMax, full.MRSockBytes = true, 32768, 7, 1<<40
+	full.MRMaxAge, full.MRAgeRevoke = time.Minute, true
+	for name, tt := range map[string]struct {
+		attrs []byte
+		want  Settings
+	}{
+		"all":                           {cat(old, at(6, []byte{1}), at(7, u32(32768)), at(8, u32(7)), at(12, nil), at(9, u64(1<<40)), at(10, u32(60000)), at(11, []byte{1})), full},
+		"of a module without MR engine": {old, want},
+	} {
+		k := newFakeKernel(t, func(r request) [][]byte {
+			if r.cmd != 3 || r.dump() || len(r.attrs) != 0 {
+				t.Errorf("unexpected request %x", r.raw)
+			}
+			return [][]byte{r.reply(0, genl(3, tt.attrs))}
+		})
+		got, err := k.client().Settings(t.Context())
+		if err != nil || got != tt.want {
+			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
-		return [][]byte{r.reply(0, genl(3, at(1, []byte{1}), at(2, u32(1)), at(3, u32(1)), at(4, u32(0x301)), at(5, []byte("0.1.0\x00"))))}
-	})
-	got, err := k.client().Settings(t.Context())
-	want := Settings{VersionHeader: true, FeatureMask: 1, SupportedFeatures: 1, ProtocolVersion: 0x301, ModuleVersion: "0.1.0"}
-	if err != nil || got != want {
-		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
@@ -194,6 +206,11 @@ func TestSetSettings(t *testing.T) {
 		{SettingsChange{}, nil},
 		{SettingsChange{VersionHeader: ptr(false)}, at(1, []byte{0})},
 		{SettingsChange{VersionHeader: ptr(true), FeatureMask: ptr(Feature(3))}, cat(at(1, []byte{1}), at(2, u32(3)))},
+		{SettingsChange{MREngine: ptr(false), MRPoolMax: ptr(uint32(16))}, cat(at(6, []byte{0}), at(7, u32(16)))},
+		{SettingsChange{MRSockMax: ptr(uint32(0)), MRSockBytes: ptr(uint64(1 << 33))}, cat(at(8, u32(0)), at(9, u64(1<<33)))},
+		{SettingsChange{MRMaxAge: ptr(90 * time.Second), MRAgeRevoke: ptr(true)}, cat(at(10, u32(90000)), at(11, []byte{1}))},
+		{SettingsChange{MRMaxAge: ptr(time.Duration(0))}, at(10, u32(0))},
+		{SettingsChange{MRMaxAge: ptr(4294967295 * time.Millisecond)}, at(10, u32(4294967295))},
 	} {
 		var req request
 		k := newFakeKernel(t, func(r request) [][]byte {
@@ -205,6 +222,15 @@ func TestSetSettings(t *testing.T) {
 		}
 		if req.cmd != 4 || req.flags != 0x5 || string(req.attrs) != string(tt.want) {
 			t.Errorf("request %x, want attributes %x", req.raw, tt.want)
+		}
+	}
+	for _, age := range []time.Duration{-time.Second, time.Microsecond, time.Second + 1, 4294967296 * time.Millisecond} {
+		k := newFakeKernel(t, func(r request) [][]byte {
+			t.Errorf("an age of %v was sent: %x", age, r.raw)
+			return [][]byte{r.refuse(22)}
+		})
+		if err := k.client().SetSettings(t.Context(), SettingsChange{MRMaxAge: &age}); err == nil || !strings.Contains(err.Error(), "MRMaxAge") {
+			t.Errorf("an age of %v: %v", age, err)
 		}
 	}
 }
@@ -447,15 +473,18 @@ func TestConcurrentCalls(t *testing.T) {
 
 func TestMalformedReplies(t *testing.T) {
 	for name, payload := range map[string][]byte{
-		"short number":      genl(1, connAttrs(1, "192.0.2.2"), at(7, u16(1))),
-		"long number":       genl(1, connAttrs(1, "192.0.2.2"), at(1, u64(1))),
-		"short address":     genl(1, connAttrs(1, "192.0.2.2"), at(3, []byte{1, 2, 3, 4})),
-		"flag with payload": genl(1, connAttrs(1, "192.0.2.2"), at(8, u32(1))),
-		"version too large": genl(1, connAttrs(1, "192.0.2.2"), at(12, u32(0x10000))),
-		"uptime too large":  genl(1, connAttrs(1, "192.0.2.2"), at(19, u64(1<<63))),
-		"no state":          genl(1, at(1, u32(1)), at(2, u32(0)), at(3, mapped("192.0.2.1")), at(4, mapped("192.0.2.2"))),
-		"cut attribute":     genl(1, connAttrs(1, "192.0.2.2"), []byte{9, 0, 1, 0}),
-		"trailing bytes":    genl(1, connAttrs(1, "192.0.2.2"), []byte{9, 0}),
+		"short number":       genl(1, connAttrs(1, "192.0.2.2"), at(7, u16(1))),
+		"long number":        genl(1, connAttrs(1, "192.0.2.2"), at(1, u64(1))),
+		"short address":      genl(1, connAttrs(1, "192.0.2.2"), at(3, []byte{1, 2, 3, 4})),
+		"flag with payload":  genl(1, connAttrs(1, "192.0.2.2"), at(8, u32(1))),
+		"version too large":  genl(1, connAttrs(1, "192.0.2.2"), at(12, u32(0x10000))),
+		"uptime too large":   genl(1, connAttrs(1, "192.0.2.2"), at(19, u64(1<<63))),
+		"no state":           genl(1, at(1, u32(1)), at(2, u32(0)), at(3, mapped("192.0.2.1")), at(4, mapped("192.0.2.2"))),
+		"attribute past end": genl(1, connAttrs(1, "192.0.2.2"), []byte{5, 0, 1, 0}),
+		"empty attribute":    genl(1, connAttrs(1, "192.0.2.2"), []byte{0, 0, 1, 0}),
+		"no genl header":     {1, 1},
+		"cut attribute":      genl(1, connAttrs(1, "192.0.2.2"), []byte{9, 0, 1, 0}),
+		"trailing bytes":     genl(1, connAttrs(1, "192.0.2.2"), []byte{9, 0}),
 	} {
 		k := newFakeKernel(t, func(r request) [][]byte { return [][]byte{r.reply(0, payload)} })
 		if c, err := k.client().Conn(t.Context(), 1); !errors.Is(err, ErrMalformed) {

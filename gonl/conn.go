@@ -5,7 +5,6 @@ package gonl
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/netip"
 	"time"
 
@@ -118,59 +117,51 @@ func (c *Client) ConnByAddr(ctx context.Context, a ConnAddr) (Conn, error) {
 
 // parseConn reads the attributes of a connection.
 func parseConn(b []byte) (Conn, error) {
-	d, err := newDecoder(spec.SetConn, b)
-	if err != nil {
-		return Conn{}, err
-	}
+	d := newDecoder(spec.SetConn, b)
 	var c Conn
-	for d.Next() {
-		switch d.Type() {
+	for d.next() {
+		switch d.typ {
 		case spec.AttrConnID:
-			c.ID = d.Uint32()
+			c.ID = d.uint32()
 		case spec.AttrConnTransport:
-			c.Transport = Transport(d.Uint32())
+			c.Transport = Transport(d.uint32())
 		case spec.AttrConnLocalAddr:
 			c.Local = d.addr()
 		case spec.AttrConnPeerAddr:
 			c.Peer = d.addr()
 		case spec.AttrConnTOS:
-			c.TOS = d.Uint8()
+			c.TOS = d.uint8()
 		case spec.AttrConnState:
-			c.State = ConnState(d.Uint32())
+			c.State = ConnState(d.uint32())
 		case spec.AttrConnPaths:
-			c.Paths = d.Uint32()
+			c.Paths = d.uint32()
 		case spec.AttrConnLoopback:
-			c.Loopback = d.Flag()
+			c.Loopback = d.flag()
 		case spec.AttrConnPassive:
-			c.Passive = d.Flag()
+			c.Passive = d.flag()
 		case spec.AttrConnVersion:
 			// The kernel says 0 for "not settled"; no version is 0.0.
 			if v := d.version(); v != 0 {
 				c.Version = ptr(v)
 			}
 		case spec.AttrConnFeatures:
-			c.Features = ptr(Feature(d.Uint32()))
+			c.Features = ptr(Feature(d.uint32()))
 		case spec.AttrConnPeerVersion:
 			c.PeerVersion = ptr(d.version())
 		case spec.AttrConnPeerFeatures:
-			c.PeerFeatures = ptr(Feature(d.Uint32()))
+			c.PeerFeatures = ptr(Feature(d.uint32()))
 		case spec.AttrConnAgreedFeatures:
-			c.AgreedFeatures = Feature(d.Uint32())
+			c.AgreedFeatures = Feature(d.uint32())
 		case spec.AttrConnLearntFrom:
-			c.LearntFrom = LearntFrom(d.Uint32())
+			c.LearntFrom = LearntFrom(d.uint32())
 		case spec.AttrConnPeerKind:
-			c.PeerKind = PeerKind(d.Uint32())
+			c.PeerKind = PeerKind(d.uint32())
 		case spec.AttrConnUps:
-			c.Ups = d.Uint64()
+			c.Ups = d.uint64()
 		case spec.AttrConnDowns:
-			c.Downs = d.Uint64()
+			c.Downs = d.uint64()
 		case spec.AttrConnUptimeMS:
-			ms := d.Uint64()
-			if ms > math.MaxInt64/uint64(time.Millisecond) {
-				d.fail("is %d, which is longer than 292 years", ms)
-				break
-			}
-			c.Uptime = ptr(time.Duration(ms) * time.Millisecond)
+			c.Uptime = ptr(d.millis())
 		}
 	}
 	if err := d.finish(spec.AttrConnID, spec.AttrConnTransport, spec.AttrConnLocalAddr,

@@ -4,9 +4,11 @@
 // control plane that rds_ext.ko adds to RDS (Reliable Datagram Sockets).
 //
 // It lists the RDS connections of the caller's network namespace with the
-// protocol version and the features that each side announced, reads the
-// counters of the extension headers, reads and changes the settings of the
-// module, and follows connections as they come and go.
+// protocol version and the features that each side announced, and the memory
+// regions (MRs) of its sockets with their owners; reads the pools and counters
+// of the MR engine and the counters of the extension headers; revokes an MR;
+// reads and changes the settings of the module; and follows connections as they
+// come and go and MRs as they grow old.
 //
 //	c, err := gonl.Dial()
 //	if err != nil {
@@ -27,8 +29,8 @@
 // What the kernel refuses comes back as [*OpError], with the error number, the
 // kernel's own words and the name of the attribute that it objects to. It
 // works with errors.Is: errors.Is(err, fs.ErrPermission) for a change without
-// CAP_NET_ADMIN, errors.Is(err, fs.ErrNotExist) for a connection that is not
-// there. A list that changed while it was read is read again a few times;
+// CAP_NET_ADMIN, errors.Is(err, fs.ErrNotExist) for a connection or MR that is
+// not there. A list that changed while it was read is read again a few times;
 // after that the result is returned together with [ErrPartial].
 //
 // # Contexts
@@ -38,9 +40,11 @@
 // # Network namespaces
 //
 // A [Client] belongs to the network namespace of the thread that calls [Dial]
-// and sees the connections of that namespace only. A program that switches
-// namespaces has to lock the goroutine to its thread around Dial
-// (runtime.LockOSThread); afterwards the client works from any goroutine.
+// and sees the connections and MRs of that namespace only; counters and settings
+// are the host's. RDS over IB lives in the initial namespace, and so do its MRs
+// and pools. A program that switches namespaces has to lock the goroutine to its
+// thread around Dial (runtime.LockOSThread); afterwards the client works from any
+// goroutine.
 //
 // # Compatibility
 //

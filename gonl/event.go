@@ -28,14 +28,20 @@ const (
 	// EventVersionLearnt: the peer's version header came in.
 	EventVersionLearnt
 	// EventLost: the reader was too slow, and the kernel dropped events. Those
-	// before and after are complete; list the connections to catch up.
+	// before and after are complete; list the connections and MRs to catch up.
 	EventLost
+	// EventMRAged: a use-once MR has reached the age of Settings.MRMaxAge.
+	EventMRAged
+	// EventMRRevoked: an MR was revoked, by an operator or for its age.
+	EventMRRevoked
 )
 
 var eventTypeNames = nameTable{
 	{uint32(EventConnUp), "conn-up"},
 	{uint32(EventConnDown), "conn-down"},
 	{uint32(EventVersionLearnt), "version-learnt"},
+	{uint32(EventMRAged), "mr-aged"},
+	{uint32(EventMRRevoked), "mr-revoked"},
 	{uint32(EventLost), "events-lost"},
 }
 
@@ -58,14 +64,37 @@ func (t *EventType) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Event is something that happened to a connection.
+// EventGroup is a kind of object that events are about.
+type EventGroup uint8
+
+const (
+	// GroupConn has the events of connections: EventConnUp, EventConnDown and
+	// EventVersionLearnt.
+	GroupConn EventGroup = iota + 1
+	// GroupMR has the events of MRs: EventMRAged and EventMRRevoked.
+	GroupMR
+)
+
+var eventGroupNames = nameTable{
+	{uint32(GroupConn), spec.GroupConn},
+	{uint32(GroupMR), spec.GroupMR},
+}
+
+// String returns the name in the specification.
+func (g EventGroup) String() string { return eventGroupNames.name(uint32(g)) }
+
+// Event is something that happened to a connection or to an MR.
 type Event struct {
 	// Type says what happened.
 	Type EventType
 	// Time at which this program received the event.
 	Time time.Time
-	// Conn is the connection right after the event; nil for EventLost.
+	// Conn is the connection right after the event; nil for the events of MRs
+	// and EventLost.
 	Conn *Conn
+	// MR is the MR right after the event; nil for the events of connections and
+	// EventLost. Its RKey is nil: events go to everybody.
+	MR *MR
 }
 
 // eventBuffer is how many bytes of events the kernel may keep for a slow
@@ -82,10 +111,14 @@ type EventStream struct {
 	queue  []netlink.Message
 }
 
-// Events subscribes to connection events. Everything that happens after Events
-// has returned is in the stream, or accounted for by EventLost. The stream has
-// a socket of its own; it ends with ctx or Close, not with the client.
-func (c *Client) Events(ctx context.Context) (*EventStream, error) {
+// Events subscribes to the events of the groups given, of connections if there
+// is none. Everything that happens after Events has returned is in the stream,
+// or accounted for by EventLost. The stream has a socket of its own; it ends
+// with ctx or Close, not with the client.
+func (c *Client) Events(ctx context.Context, groups ...EventGroup) (*EventStream, error) {
+	if len(groups) == 0 {
+		groups = []EventGroup{GroupConn}
+	}
 	if err := c.acquire(ctx); err != nil {
 		return nil, fmt.Errorf("gonl: events: %w", err)
 	}
@@ -94,7 +127,7 @@ func (c *Client) Events(ctx context.Context) (*EventStream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.events(ctx, l)
+	s, err := c.events(ctx, l, groups)
 	if err != nil {
 		return nil, errors.Join(err, l.close())
 	}
@@ -104,7 +137,7 @@ func (c *Client) Events(ctx context.Context) (*EventStream, error) {
 // events joins the groups. That of the controller comes first: once it is
 // joined, an unloading of the module cannot go unnoticed, and the look-up of
 // the family behind it tells if it has happened before.
-func (c *Client) events(ctx context.Context, l link) (*EventStream, error) {
+func (c *Client) events(ctx context.Context, l link, groups []EventGroup) (*EventStream, error) {
 	ctrl, err := c.conn.GetFamily(ctrlFamily)
 	if err != nil {
 		return nil, fmt.Errorf("gonl: look up the controller: %w", plain(err))
@@ -115,8 +148,10 @@ func (c *Client) events(ctx context.Context, l link) (*EventStream, error) {
 	if err := c.resolve(); err != nil {
 		return nil, err
 	}
-	if err := joinGroup(l, c.family, spec.GroupConn); err != nil {
-		return nil, err
+	for _, g := range groups {
+		if err := joinGroup(l, c.family, g.String()); err != nil {
+			return nil, err
+		}
 	}
 	return &EventStream{ctx: ctx, link: l, family: c.family.ID, now: time.Now}, nil
 }
@@ -216,14 +251,27 @@ func parseEvent(b []byte, now time.Time) (*Event, error) {
 		ev.Type = EventConnDown
 	case spec.CmdVersionLearnt:
 		ev.Type = EventVersionLearnt
+	case spec.CmdMRAged:
+		ev.Type = EventMRAged
+	case spec.CmdMRRevoked:
+		ev.Type = EventMRRevoked
 	default:
 		return nil, nil
 	}
-	conn, err := parseConn(m.Data)
-	if err != nil {
-		return nil, err
+	switch ev.Type {
+	case EventMRAged, EventMRRevoked:
+		mr, err := parseMR(m.Data)
+		if err != nil {
+			return nil, err
+		}
+		ev.MR = &mr
+	default:
+		conn, err := parseConn(m.Data)
+		if err != nil {
+			return nil, err
+		}
+		ev.Conn = &conn
 	}
-	ev.Conn = &conn
 	return ev, nil
 }
 

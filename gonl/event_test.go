@@ -8,22 +8,30 @@ import (
 	"net"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
 // stream subscribes a client of one fake kernel to events of another.
-func stream(t *testing.T, ctx context.Context) (*fakeKernel, *EventStream) {
+func stream(t *testing.T, ctx context.Context, groups ...EventGroup) (*fakeKernel, *EventStream) {
 	t.Helper()
+	joined := []uint32{ctrlNotify}
+	for _, g := range groups {
+		joined = append(joined, map[EventGroup]uint32{GroupConn: testGroup, GroupMR: testMRGroup}[g])
+	}
+	if len(groups) == 0 {
+		joined = append(joined, testGroup)
+	}
 	c := newFakeKernel(t, nil).client()
 	k := newFakeKernel(t, nil)
 	c.subscribe = func() (link, error) { return k, nil }
-	s, err := c.Events(ctx)
+	s, err := c.Events(ctx, groups...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(k.joined, []uint32{ctrlNotify, testGroup}) {
-		t.Errorf("joined groups %v", k.joined)
+	if !slices.Equal(k.joined, joined) {
+		t.Errorf("joined groups %v, want %v", k.joined, joined)
 	}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -47,9 +55,9 @@ func TestEvents(t *testing.T) {
 	k.out <- msg(testFamily, 0, 0, genl(6, connAttrs(2, "192.0.2.3")))
 	conn := func(id uint32, peer string) *Conn { return ptr(fullConn(id, peer)) }
 	for _, want := range []Event{
-		{EventConnUp, clock, conn(1, "192.0.2.2")},
-		{EventVersionLearnt, clock, conn(1, "192.0.2.2")},
-		{EventConnDown, clock, conn(2, "192.0.2.3")},
+		{Type: EventConnUp, Time: clock, Conn: conn(1, "192.0.2.2")},
+		{Type: EventVersionLearnt, Time: clock, Conn: conn(1, "192.0.2.2")},
+		{Type: EventConnDown, Time: clock, Conn: conn(2, "192.0.2.3")},
 	} {
 		got, err := s.Next()
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -63,6 +71,41 @@ func TestEvents(t *testing.T) {
 	k.out <- msg(testFamily, 0, 0, genl(6, connAttrs(3, "192.0.2.3")))
 	if got, err := s.Next(); err != nil || got.Conn.ID != 3 {
 		t.Fatalf("after lost events: %+v, %v", got, err)
+	}
+}
+
+func TestMREvents(t *testing.T) {
+	for _, groups := range [][]EventGroup{{GroupMR}, {GroupConn, GroupMR}} {
+		k, s := stream(t, t.Context(), groups...)
+		clock := time.Unix(1700000000, 0)
+		s.now = func() time.Time { return clock }
+		k.out <- cat(
+			msg(testFamily, 0, 0, genl(13, mrAttrs(5))),
+			msg(testFamily, 0, 0, genl(6, connAttrs(2, "192.0.2.3"))),
+			msg(testFamily, 0, 0, genl(14, bareMR(6))),
+		)
+		for _, want := range []Event{
+			{Type: EventMRAged, Time: clock, MR: ptr(fullMR(5))},
+			{Type: EventConnDown, Time: clock, Conn: ptr(fullConn(2, "192.0.2.3"))},
+			{Type: EventMRRevoked, Time: clock, MR: ptr(bareMRWant(6))},
+		} {
+			got, err := s.Next()
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Fatalf("got  %+v, %v\nwant %+v", got, err, want)
+			}
+		}
+	}
+}
+
+// TestEventGroupMissing: a module from before the group is told apart from one
+// that has nothing to say.
+func TestEventGroupMissing(t *testing.T) {
+	k := newFakeKernel(t, nil)
+	k.groups = []string{"conn"}
+	c := k.client()
+	c.subscribe = func() (link, error) { return newFakeKernel(t, nil), nil }
+	if _, err := c.Events(t.Context(), GroupConn, GroupMR); !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), "no multicast group mr") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -112,6 +155,7 @@ func TestMalformedEvent(t *testing.T) {
 	for name, payload := range map[string][]byte{
 		"no header": {5, 1},
 		"no id":     genl(5, at(2, u32(0))),
+		"no mr":     genl(13, at(2, []byte("rxe0\x00"))),
 	} {
 		k, s := stream(t, t.Context())
 		k.out <- msg(testFamily, 0, 0, payload)

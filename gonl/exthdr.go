@@ -44,40 +44,37 @@ func (c *Client) ExtHdrs(ctx context.Context) ([]ExtHdr, error) {
 
 // parseExtHdr reads the attributes of an extension header type.
 func parseExtHdr(b []byte) (ExtHdr, error) {
-	d, err := newDecoder(spec.SetExthdr, b)
-	if err != nil {
-		return ExtHdr{}, err
-	}
+	d := newDecoder(spec.SetExthdr, b)
 	var h ExtHdr
-	for d.Next() {
-		switch d.Type() {
+	for d.next() {
+		switch d.typ {
 		case spec.AttrExthdrType:
-			n := d.Uint32()
+			n := d.uint32()
 			if n < 1 || n > 255 {
 				d.fail("is %d, not 1 to 255", n)
 				break
 			}
 			h.Type = uint8(n)
 		case spec.AttrExthdrName:
-			h.Name = d.String()
+			h.Name = d.string()
 		case spec.AttrExthdrLength:
-			h.Length = ptr(d.Uint32())
+			h.Length = ptr(d.uint32())
 		case spec.AttrExthdrTX:
-			h.TX = d.Uint64()
+			h.TX = d.uint64()
 		case spec.AttrExthdrRX:
-			h.RX = d.Uint64()
+			h.RX = d.uint64()
 		case spec.AttrExthdrTXNoRoom:
-			h.TXNoRoom = d.Uint64()
+			h.TXNoRoom = d.uint64()
 		case spec.AttrExthdrTXDuplicate:
-			h.TXDuplicate = d.Uint64()
+			h.TXDuplicate = d.uint64()
 		case spec.AttrExthdrTXRejected:
-			h.TXRejected = d.Uint64()
+			h.TXRejected = d.uint64()
 		case spec.AttrExthdrRXUnknown:
-			h.RXUnknown = d.Uint64()
+			h.RXUnknown = d.uint64()
 		case spec.AttrExthdrRXTruncated:
-			h.RXTruncated = d.Uint64()
+			h.RXTruncated = d.uint64()
 		case spec.AttrExthdrRXDuplicate:
-			h.RXDuplicate = d.Uint64()
+			h.RXDuplicate = d.uint64()
 		}
 	}
 	if err := d.finish(spec.AttrExthdrType); err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Messages are put together here byte by byte and with literal numbers, not
@@ -112,17 +113,19 @@ func (r request) attr(number uint16) []byte {
 }
 
 const (
-	testFamily = 0x23
-	testGroup  = 7
-	ctrlNotify = 16
+	testFamily  = 0x23
+	testGroup   = 7
+	testMRGroup = 9
+	ctrlNotify  = 16
 )
 
 // fakeKernel is a link with a function at its other end.
 type fakeKernel struct {
-	t *testing.T
+	t testing.TB
 	// handle answers a request to the family with datagrams.
 	handle func(request) [][]byte
 	family uint16 // 0: not loaded
+	groups []string
 
 	mu     sync.Mutex
 	joined []uint32
@@ -131,9 +134,9 @@ type fakeKernel struct {
 	lost   chan struct{}
 }
 
-func newFakeKernel(t *testing.T, handle func(request) [][]byte) *fakeKernel {
+func newFakeKernel(t testing.TB, handle func(request) [][]byte) *fakeKernel {
 	return &fakeKernel{
-		t: t, handle: handle, family: testFamily,
+		t: t, handle: handle, family: testFamily, groups: []string{"conn", "mr"},
 		out: make(chan []byte, 1024), over: make(chan struct{}), lost: make(chan struct{}, 1),
 	}
 }
@@ -168,14 +171,19 @@ func (k *fakeKernel) send(ctx context.Context, b []byte) error {
 
 // controller answers requests for families by name.
 func (k *fakeKernel) controller(r request) [][]byte {
-	group := func(name string, id uint32) []byte {
-		return at(7, at(1, cat(at(1, append([]byte(name), 0)), at(2, u32(id)))))
+	groups := func(names ...string) []byte {
+		var list []byte
+		for i, name := range names {
+			id := map[string]uint32{"notify": ctrlNotify, "conn": testGroup, "mr": testMRGroup}[name]
+			list = cat(list, at(uint16(i+1), cat(at(1, append([]byte(name), 0)), at(2, u32(id)))))
+		}
+		return at(7, list)
 	}
 	switch name := string(r.attr(2)); {
 	case name == "nlctrl\x00":
-		return [][]byte{r.reply(0, genl(1, at(1, u16(0x10)), at(2, []byte("nlctrl\x00")), at(3, u32(2)), group("notify", ctrlNotify)))}
+		return [][]byte{r.reply(0, genl(1, at(1, u16(0x10)), at(2, []byte("nlctrl\x00")), at(3, u32(2)), groups("notify")))}
 	case name == "rds_ext\x00" && k.family != 0:
-		return [][]byte{r.reply(0, genl(1, at(1, u16(k.family)), at(2, []byte("rds_ext\x00")), at(3, u32(1)), group("conn", testGroup)))}
+		return [][]byte{r.reply(0, genl(1, at(1, u16(k.family)), at(2, []byte("rds_ext\x00")), at(3, u32(1)), groups(k.groups...)))}
 	default:
 		return [][]byte{r.refuse(int32(syscall.ENOENT))}
 	}
@@ -260,4 +268,39 @@ func bareConn(id uint32, peer string) []byte {
 	return cat(at(1, u32(id)), at(2, u32(2)), at(3, mapped("2001:db8::1")), at(4, mapped(peer)),
 		at(5, []byte{0}), at(6, u32(0)), at(7, u32(8)), at(10, u32(0)), at(14, u32(0)),
 		at(15, u32(0)), at(16, u32(0)), at(17, u64(0)), at(18, u64(0)))
+}
+
+// mrAttrs is an MR with every attribute, numbered as in the YAML file.
+func mrAttrs(id uint32) []byte { return mrAttrsOf(id, "oracle", 0x8a12ff00) }
+
+func mrAttrsOf(id uint32, command string, rkey uint32) []byte {
+	return cat(
+		at(1, u32(id)), at(2, []byte("rxe0\x00")), at(3, u32(4711)), at(4, append([]byte(command), 0)),
+		at(5, u32(1000)), at(17, nil), at(6, u64(1<<33)), at(7, mapped("192.0.2.1")), at(8, u32(4000)),
+		at(9, u32(rkey)), at(17, nil), at(10, u64(8191)), at(11, u32(3)), at(12, u32(0x1000009)),
+		at(13, u32(2)), at(17, nil), at(14, u64(1500)), at(15, u32(12)), at(16, mapped("192.0.2.2")),
+	)
+}
+
+func fullMR(id uint32) MR {
+	return MR{
+		ID: id, Device: "rxe0", PID: 4711, Command: "oracle", UID: 1000, Socket: 1 << 33,
+		BoundAddr: netip.MustParseAddr("192.0.2.1"), BoundPort: 4000, RKey: ptr(uint32(0x8a12ff00)),
+		Length: 8191, Pages: 3, Flags: MRFlagUseOnce | MRFlagInSendmsg | 1<<24, State: MRStateAdvertised,
+		Age: 1500 * time.Millisecond, ConnID: ptr(uint32(12)), Peer: ptr(netip.MustParseAddr("192.0.2.2")),
+	}
+}
+
+// bareMR has only what every MR has, for a reader without privilege.
+func bareMR(id uint32) []byte {
+	return cat(at(1, u32(id)), at(2, []byte("mlx5_0\x00")), at(3, u32(1)), at(4, []byte("x\x00")), at(5, u32(0)),
+		at(6, u64(0)), at(7, mapped("2001:db8::1")), at(8, u32(0)), at(10, u64(1)), at(11, u32(1)), at(12, u32(0)),
+		at(13, u32(77)), at(14, u64(0)))
+}
+
+func bareMRWant(id uint32) MR {
+	return MR{
+		ID: id, Device: "mlx5_0", PID: 1, Command: "x", BoundAddr: netip.MustParseAddr("2001:db8::1"),
+		Length: 1, Pages: 1, State: 77,
+	}
 }

@@ -61,6 +61,8 @@ func FuzzExtHdr(f *testing.F) {
 
 func FuzzSettings(f *testing.F) {
 	f.Add(cat(at(1, []byte{1}), at(2, u32(1)), at(3, u32(1)), at(4, u32(0x301)), at(5, []byte("0.1.0\x00"))))
+	f.Add(cat(at(1, []byte{1}), at(2, u32(1)), at(3, u32(1)), at(4, u32(0x301)), at(5, []byte("0.1.0\x00")),
+		at(6, []byte{1}), at(7, u32(16)), at(8, u32(0)), at(9, u64(1)), at(10, u32(60000)), at(11, []byte{0})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := parseSettings(b)
 		if err != nil {
@@ -73,9 +75,65 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
+func FuzzMR(f *testing.F) {
+	f.Add(mrAttrs(1))
+	f.Add(bareMR(2))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := parseMR(b)
+		if err != nil {
+			return
+		}
+		if m.Age < 0 {
+			t.Errorf("age %v", m.Age)
+		}
+		if m.BoundAddr.Is4In6() || m.Peer != nil && (!m.Peer.IsValid() || m.Peer.Is4In6()) {
+			t.Errorf("addresses %v, %v", m.BoundAddr, m.Peer)
+		}
+		// The second of a list, as the parser keeps something of the first.
+		var p mrParser
+		if _, err := p.parse(mrAttrs(3)); err != nil {
+			t.Fatal(err)
+		}
+		again, err := p.parse(append(pad4(b), future...))
+		if err != nil || !reflect.DeepEqual(m, again) {
+			t.Errorf("with an unknown attribute: %+v, %v, instead of %+v", again, err, m)
+		}
+	})
+}
+
+func FuzzPool(f *testing.F) {
+	f.Add(poolAttrs("rxe0"))
+	f.Add(at(1, []byte("mlx5_0\x00")))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := parsePool(b)
+		if err != nil {
+			return
+		}
+		again, err := parsePool(append(pad4(b), future...))
+		if err != nil || p != again {
+			t.Errorf("with an unknown attribute: %+v, %v, instead of %+v", again, err, p)
+		}
+	})
+}
+
+func FuzzMRStats(f *testing.F) {
+	f.Add(mrStatsAttrs())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := parseMRStats(b)
+		if err != nil {
+			return
+		}
+		again, err := parseMRStats(append(pad4(b), future...))
+		if err != nil || s != again {
+			t.Errorf("with an unknown attribute: %+v, %v, instead of %+v", again, err, s)
+		}
+	})
+}
+
 func FuzzEvent(f *testing.F) {
 	f.Add(msg(testFamily, 0, 0, genl(5, connAttrs(1, "192.0.2.2"))))
 	f.Add(msg(testFamily, 0, 0, genl(99)))
+	f.Add(cat(msg(testFamily, 0, 0, genl(13, mrAttrs(1))), msg(testFamily, 0, 0, genl(14, bareMR(2)))))
 	f.Add(cat(msg(0x10, 0, 0, genl(2, at(1, u16(testFamily)))), msg(testFamily, 0, 0, genl(6, bareConn(1, "192.0.2.2")))))
 	f.Add(msg(tError, fTLVs|fCapped, 0, cat(u32(^uint32(21)), make([]byte, 16), extMsg("no"), extOff(20), extMissing(1))))
 	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*", "*.hex"))
@@ -106,7 +164,11 @@ func FuzzEvent(f *testing.F) {
 				t.Error("an error without words")
 			}
 			ev, err := s.event(m)
-			if err == nil && ev != nil && (ev.Conn == nil || ev.Type < EventConnUp || ev.Type >= EventLost) {
+			if err != nil || ev == nil {
+				continue
+			}
+			_, known := eventTypeNames.find(uint32(ev.Type))
+			if (ev.Conn == nil) == (ev.MR == nil) || !known || ev.Type == EventLost {
 				t.Errorf("event %+v", ev)
 			}
 		}

@@ -79,7 +79,7 @@ func TestFeatureText(t *testing.T) {
 	if s := Feature(0).String(); s != "none" {
 		t.Errorf("no features are %q", s)
 	}
-	if s := Feature(3).String(); s != "ext-types,bit-1" {
-		t.Errorf("3 is %q", s)
+	if s := Feature(7).String(); s != "ext-types,remote-invalidate,bit-2" {
+		t.Errorf("7 is %q", s)
 	}
 }

@@ -37,6 +37,7 @@ var (
 // recorder keeps a copy of each datagram.
 type recorder struct {
 	link
+	sys *sysLink // the same, nil for events
 	got [][]byte
 }
 
@@ -60,10 +61,9 @@ func (r *recorder) write(name string) error {
 	return os.WriteFile(filepath.Join(*recordDir, name+".hex"), []byte(b.String()), 0o644)
 }
 
-func TestRecord(t *testing.T) {
-	if *recordDir == "" {
-		t.Fatal("say where to: -record.dir DIR")
-	}
+// newRecorder opens a client that is recorded.
+func newRecorder(t *testing.T) (*recorder, *Client) {
+	t.Helper()
 	if err := os.MkdirAll(*recordDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -75,25 +75,36 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{link: l}
+	r := &recorder{link: l, sys: l}
 	c, err := newClient(r, pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for _, s := range []struct {
-		name    string
-		call    func() error
-		refused syscall.Errno
-	}{
-		{"conns", func() error { _, err := c.Conns(ctx, Filter{}); return err }, 0},
-		{"exthdrs", func() error { _, err := c.ExtHdrs(ctx); return err }, 0},
-		{"settings", func() error { _, err := c.Settings(ctx); return err }, 0},
-		{"refused-id", func() error { _, err := c.Conn(ctx, 0); return err }, syscall.ERANGE},
-		{"refused-range", func() error { return c.SetSettings(ctx, SettingsChange{FeatureMask: ptr(^Feature(0))}) }, syscall.EINVAL},
-		{"refused-empty", func() error { return c.SetSettings(ctx, SettingsChange{}) }, syscall.EINVAL},
-	} {
+	return r, c
+}
+
+// subscribeRecorder makes the client's next event stream one that is recorded.
+func subscribeRecorder(t *testing.T, r *recorder, c *Client) *recorder {
+	t.Helper()
+	events, err := r.sys.sibling()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &recorder{link: events}
+	c.subscribe = func() (link, error) { return e, nil }
+	return e
+}
+
+// step is a call to record, and the errno that it is to be refused with.
+type step struct {
+	name    string
+	call    func() error
+	refused syscall.Errno
+}
+
+func (r *recorder) steps(t *testing.T, list []step) {
+	t.Helper()
+	for _, s := range list {
 		r.got = nil
 		err := s.call()
 		if s.refused == 0 && err != nil || s.refused != 0 && !errors.Is(err, s.refused) {
@@ -105,15 +116,27 @@ func TestRecord(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+func TestRecord(t *testing.T) {
+	if *recordDir == "" {
+		t.Fatal("say where to: -record.dir DIR")
+	}
+	r, c := newRecorder(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r.steps(t, []step{
+		{"conns", func() error { _, err := c.Conns(ctx, Filter{}); return err }, 0},
+		{"exthdrs", func() error { _, err := c.ExtHdrs(ctx); return err }, 0},
+		{"settings", func() error { _, err := c.Settings(ctx); return err }, 0},
+		{"refused-id", func() error { _, err := c.Conn(ctx, 0); return err }, syscall.ERANGE},
+		{"refused-range", func() error { return c.SetSettings(ctx, SettingsChange{FeatureMask: ptr(^Feature(0))}) }, syscall.EINVAL},
+		{"refused-empty", func() error { return c.SetSettings(ctx, SettingsChange{}) }, syscall.EINVAL},
+	})
 	if *recordEvents == 0 {
 		return
 	}
-	events, err := l.sibling()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &recorder{link: events}
-	c.subscribe = func() (link, error) { return e, nil }
+	e := subscribeRecorder(t, r, c)
 	s, err := c.Events(ctx)
 	if err != nil {
 		t.Fatal(err)

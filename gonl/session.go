@@ -127,7 +127,7 @@ func (s *session) note(m netlink.Message) bool {
 	return true
 }
 
-// splitDatagram takes the messages of a datagram apart.
+// splitDatagram takes the messages of a datagram apart. They share its memory.
 func splitDatagram(b []byte) ([]netlink.Message, error) {
 	var out []netlink.Message
 	for len(b) > 0 {
@@ -138,15 +138,18 @@ func splitDatagram(b []byte) ([]netlink.Message, error) {
 		if n < nlHeaderLen || n > len(b) {
 			return nil, malformed("datagram", fmt.Errorf("message of %d bytes with %d left", n, len(b)))
 		}
-		// The last message need not be padded; the library wants it to be.
-		padded := make([]byte, (n+3)&^3)
-		copy(padded, b[:n])
-		var m netlink.Message
-		if err := m.UnmarshalBinary(padded); err != nil {
-			return nil, malformed("datagram", err)
-		}
-		out = append(out, m)
-		b = b[min(len(padded), len(b)):]
+		out = append(out, netlink.Message{
+			Header: netlink.Header{
+				Length:   uint32(n),
+				Type:     netlink.HeaderType(binary.NativeEndian.Uint16(b[4:])),
+				Flags:    netlink.HeaderFlags(binary.NativeEndian.Uint16(b[6:])),
+				Sequence: binary.NativeEndian.Uint32(b[8:]),
+				PID:      binary.NativeEndian.Uint32(b[12:]),
+			},
+			Data: b[nlHeaderLen:n:n],
+		})
+		// The last message need not be padded.
+		b = b[min((n+3)&^3, len(b)):]
 	}
 	return out, nil
 }

@@ -4,6 +4,9 @@ package gonl
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"time"
 
 	"github.com/mdlayher/netlink"
 
@@ -25,6 +28,23 @@ type Settings struct {
 	ProtocolVersion Version
 	// ModuleVersion is the version of rds_ext.ko. Read only.
 	ModuleVersion string
+	// MREngine: register new MRs with the MR engine; without it they are left
+	// to net/rds, so that the engine drains and the module can be unloaded.
+	MREngine bool
+	// MRPoolMax is how many MRs the engine allocates for each RDMA device at
+	// most, 16 to 1,048,576; never more than half of what the device has.
+	MRPoolMax uint32
+	// MRSockMax is how many MRs a socket may have, 0 for no limit.
+	MRSockMax uint32
+	// MRSockBytes is how many bytes the MRs of a socket may pin, in whole
+	// pages; 0 for no limit.
+	MRSockBytes uint64
+	// MRMaxAge is the age at which a use-once MR that is still in use raises
+	// EventMRAged, to within a second; 0 for never. At most 2^32 - 1
+	// milliseconds, 49 days.
+	MRMaxAge time.Duration
+	// MRAgeRevoke: revoke a use-once MR of that age.
+	MRAgeRevoke bool
 }
 
 // SettingsChange has the settings to change; nil pointers leave alone.
@@ -33,6 +53,19 @@ type SettingsChange struct {
 	VersionHeader *bool
 	// FeatureMask: see Settings. The kernel refuses bits that are not supported.
 	FeatureMask *Feature
+	// MREngine: see Settings. Acts on MRs that are mapped from then on, as all
+	// settings of MRs do.
+	MREngine *bool
+	// MRPoolMax: see Settings. MRs above a lowered limit go as they are freed.
+	MRPoolMax *uint32
+	// MRSockMax: see Settings.
+	MRSockMax *uint32
+	// MRSockBytes: see Settings.
+	MRSockBytes *uint64
+	// MRMaxAge: see Settings. It has to be a whole number of milliseconds.
+	MRMaxAge *time.Duration
+	// MRAgeRevoke: see Settings.
+	MRAgeRevoke *bool
 }
 
 // Settings reads all settings.
@@ -40,53 +73,85 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 	return single(ctx, c, spec.CmdSettingsGet, nil, parseSettings)
 }
 
-// SetSettings changes the settings that are set in change, all or none. They
-// act on connections that are established from then on. It needs CAP_NET_ADMIN
-// in the initial user namespace; without it the error is fs.ErrPermission to
+// SetSettings changes the settings that are set in change, all or none. Those
+// of the protocol act on connections that are established from then on, those
+// of MRs on MRs that are mapped from then on. It needs CAP_NET_ADMIN in the
+// initial user namespace; without it the error is fs.ErrPermission to
 // errors.Is. A change without any setting is refused by the kernel.
 func (c *Client) SetSettings(ctx context.Context, change SettingsChange) error {
 	attrs, err := change.encode()
 	if err != nil {
 		return err
 	}
-	_, err = c.do(ctx, spec.CmdSettingsSet, attrs, false)
-	return err
+	return c.do(ctx, spec.CmdSettingsSet, attrs)
 }
 
 func (s SettingsChange) encode() ([]byte, error) {
+	var maxAge uint32
+	if s.MRMaxAge != nil {
+		ms := s.MRMaxAge.Milliseconds()
+		if ms < 0 || ms > math.MaxUint32 || time.Duration(ms)*time.Millisecond != *s.MRMaxAge {
+			return nil, fmt.Errorf("gonl: settings-set: MRMaxAge must be a whole number of milliseconds from 0 to %d, not %v", uint32(math.MaxUint32), *s.MRMaxAge)
+		}
+		maxAge = uint32(ms)
+	}
 	return encode(func(e *netlink.AttributeEncoder) {
 		if s.VersionHeader != nil {
-			var v uint8
-			if *s.VersionHeader {
-				v = 1
-			}
-			e.Uint8(spec.AttrSettingsVersionHeader, v)
+			putSwitch(e, spec.AttrSettingsVersionHeader, *s.VersionHeader)
 		}
 		if s.FeatureMask != nil {
 			e.Uint32(spec.AttrSettingsFeatureMask, uint32(*s.FeatureMask))
 		}
+		if s.MREngine != nil {
+			putSwitch(e, spec.AttrSettingsMREngine, *s.MREngine)
+		}
+		if s.MRPoolMax != nil {
+			e.Uint32(spec.AttrSettingsMRPoolMax, *s.MRPoolMax)
+		}
+		if s.MRSockMax != nil {
+			e.Uint32(spec.AttrSettingsMRSockMax, *s.MRSockMax)
+		}
+		if s.MRSockBytes != nil {
+			e.Uint64(spec.AttrSettingsMRSockBytes, *s.MRSockBytes)
+		}
+		if s.MRMaxAge != nil {
+			e.Uint32(spec.AttrSettingsMRMaxAgeMS, maxAge)
+		}
+		if s.MRAgeRevoke != nil {
+			putSwitch(e, spec.AttrSettingsMRAgeRevoke, *s.MRAgeRevoke)
+		}
 	})
 }
 
-// parseSettings reads the attributes of a reply with all settings.
+// parseSettings reads the attributes of a reply with all settings. Those of the
+// MR engine are not required: a module from before it has none.
 func parseSettings(b []byte) (Settings, error) {
-	d, err := newDecoder(spec.SetSettings, b)
-	if err != nil {
-		return Settings{}, err
-	}
+	d := newDecoder(spec.SetSettings, b)
 	var s Settings
-	for d.Next() {
-		switch d.Type() {
+	for d.next() {
+		switch d.typ {
 		case spec.AttrSettingsVersionHeader:
-			s.VersionHeader = d.Uint8() != 0
+			s.VersionHeader = d.uint8() != 0
 		case spec.AttrSettingsFeatureMask:
-			s.FeatureMask = Feature(d.Uint32())
+			s.FeatureMask = Feature(d.uint32())
 		case spec.AttrSettingsSupportedFeatures:
-			s.SupportedFeatures = Feature(d.Uint32())
+			s.SupportedFeatures = Feature(d.uint32())
 		case spec.AttrSettingsProtocolVersion:
 			s.ProtocolVersion = d.version()
 		case spec.AttrSettingsModuleVersion:
-			s.ModuleVersion = d.String()
+			s.ModuleVersion = d.string()
+		case spec.AttrSettingsMREngine:
+			s.MREngine = d.uint8() != 0
+		case spec.AttrSettingsMRPoolMax:
+			s.MRPoolMax = d.uint32()
+		case spec.AttrSettingsMRSockMax:
+			s.MRSockMax = d.uint32()
+		case spec.AttrSettingsMRSockBytes:
+			s.MRSockBytes = d.uint64()
+		case spec.AttrSettingsMRMaxAgeMS:
+			s.MRMaxAge = time.Duration(d.uint32()) * time.Millisecond
+		case spec.AttrSettingsMRAgeRevoke:
+			s.MRAgeRevoke = d.uint8() != 0
 		}
 	}
 	if err := d.finish(spec.AttrSettingsVersionHeader, spec.AttrSettingsFeatureMask,

@@ -170,11 +170,15 @@ const (
 	// FeatureExtTypes: The sender parses the extension header types of this project (9 and
 	// up).
 	FeatureExtTypes Feature = 1 << 0
+	// FeatureRemoteInvalidate: The sender advertises use-once MRs that its peer may
+	// invalidate with the message behind the RDMA, and can so invalidate those of its peer.
+	FeatureRemoteInvalidate Feature = 1 << 1
 )
 
 // featureNames has the names of the specification, in its order.
 var featureNames = nameTable{
 	{uint32(FeatureExtTypes), "ext-types"},
+	{uint32(FeatureRemoteInvalidate), "remote-invalidate"},
 }
 
 // Names lists the bits that are set, lowest first, by their name in the
@@ -207,5 +211,136 @@ func (v *Feature) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*v = Feature(n)
+	return nil
+}
+
+// MRState: State of an MR. Those up to advertised are of an MR in use; each of the others
+// is a way to its end, kept until the last trace of the MR is gone.
+type MRState uint32
+
+const (
+	// MRStateRegistering: Pages are pinned and the registration is under way.
+	MRStateRegistering MRState = 0
+	// MRStateMapped: Registered; the application has the key, or is about to get it.
+	MRStateMapped MRState = 1
+	// MRStateAdvertised: A message with the key has been handed to a connection.
+	MRStateAdvertised MRState = 2
+	// MRStateReleased: Use-once, and the peer has told by an extension header that its RDMA
+	// is done.
+	MRStateReleased MRState = 3
+	// MRStateRemotelyInvalidated: Use-once, and the message behind the peer's RDMA has
+	// invalidated the key.
+	MRStateRemotelyInvalidated MRState = 4
+	// MRStateFreed: By the application, with RDS_FREE_MR.
+	MRStateFreed MRState = 5
+	// MRStateOrphaned: Its socket was closed.
+	MRStateOrphaned MRState = 6
+	// MRStateUnsent: The sendmsg() that mapped it has failed.
+	MRStateUnsent MRState = 7
+	// MRStateExpired: Use-once, older than the setting allows, and revoked for that.
+	MRStateExpired MRState = 8
+	// MRStateRevoked: By an operator, with mr-revoke.
+	MRStateRevoked MRState = 9
+	// MRStateDeviceRemoved: Its RDMA device is gone.
+	MRStateDeviceRemoved MRState = 10
+)
+
+// mrStateNames has the names of the specification, in its order.
+var mrStateNames = nameTable{
+	{uint32(MRStateRegistering), "registering"},
+	{uint32(MRStateMapped), "mapped"},
+	{uint32(MRStateAdvertised), "advertised"},
+	{uint32(MRStateReleased), "released"},
+	{uint32(MRStateRemotelyInvalidated), "remotely-invalidated"},
+	{uint32(MRStateFreed), "freed"},
+	{uint32(MRStateOrphaned), "orphaned"},
+	{uint32(MRStateUnsent), "unsent"},
+	{uint32(MRStateExpired), "expired"},
+	{uint32(MRStateRevoked), "revoked"},
+	{uint32(MRStateDeviceRemoved), "device-removed"},
+}
+
+// String returns the name in the specification, or "unknown(N)" for a value
+// of a newer kernel.
+func (v MRState) String() string { return mrStateNames.name(uint32(v)) }
+
+// MarshalText encodes v as String does; JSON uses it too.
+func (v MRState) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText accepts what MarshalText makes.
+func (v *MRState) UnmarshalText(text []byte) error {
+	n, err := mrStateNames.parse("mr state", string(text))
+	if err != nil {
+		return err
+	}
+	*v = MRState(n)
+	return nil
+}
+
+// MRFlag: Properties of an MR.
+type MRFlag uint32
+
+const (
+	// MRFlagUseOnce: Mapped with RDS_RDMA_USE_ONCE.
+	MRFlagUseOnce MRFlag = 1 << 0
+	// MRFlagInvalidate: Mapped with RDS_RDMA_INVALIDATE.
+	MRFlagInvalidate MRFlag = 1 << 1
+	// MRFlagReadwrite: Mapped with RDS_RDMA_READWRITE.
+	MRFlagReadwrite MRFlag = 1 << 2
+	// MRFlagInSendmsg: Mapped by a control message of sendmsg() (RDS_CMSG_RDMA_MAP).
+	MRFlagInSendmsg MRFlag = 1 << 3
+	// MRFlagForDest: Mapped for one peer (RDS_GET_MR_FOR_DEST).
+	MRFlagForDest MRFlag = 1 << 4
+	// MRFlagRemoteInvalidate: Advertised with leave to invalidate it remotely.
+	MRFlagRemoteInvalidate MRFlag = 1 << 5
+	// MRFlagInvalidating: Its end has come; the key is being invalidated, then its pages are
+	// unpinned.
+	MRFlagInvalidating MRFlag = 1 << 6
+	// MRFlagAged: Use-once, and mr-aged was sent for it.
+	MRFlagAged MRFlag = 1 << 7
+)
+
+// mrFlagNames has the names of the specification, in its order.
+var mrFlagNames = nameTable{
+	{uint32(MRFlagUseOnce), "use-once"},
+	{uint32(MRFlagInvalidate), "invalidate"},
+	{uint32(MRFlagReadwrite), "readwrite"},
+	{uint32(MRFlagInSendmsg), "in-sendmsg"},
+	{uint32(MRFlagForDest), "for-dest"},
+	{uint32(MRFlagRemoteInvalidate), "remote-invalidate"},
+	{uint32(MRFlagInvalidating), "invalidating"},
+	{uint32(MRFlagAged), "aged"},
+}
+
+// Names lists the bits that are set, lowest first, by their name in the
+// specification, or as "bit-N" where it has none. It is empty, not nil, for 0.
+func (v MRFlag) Names() []string { return mrFlagNames.flagNames(uint32(v)) }
+
+// String joins Names with commas, and is "none" for 0.
+func (v MRFlag) String() string { return flagString(v.Names()) }
+
+// MarshalText encodes v as String does.
+func (v MRFlag) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText accepts what MarshalText makes.
+func (v *MRFlag) UnmarshalText(text []byte) error {
+	n, err := mrFlagNames.parseFlags("mr flag", string(text))
+	if err != nil {
+		return err
+	}
+	*v = MRFlag(n)
+	return nil
+}
+
+// MarshalJSON encodes v as a list of names.
+func (v MRFlag) MarshalJSON() ([]byte, error) { return marshalFlags(v.Names()) }
+
+// UnmarshalJSON accepts what MarshalJSON makes.
+func (v *MRFlag) UnmarshalJSON(data []byte) error {
+	n, err := mrFlagNames.unmarshalFlags("mr flag", data)
+	if err != nil {
+		return err
+	}
+	*v = MRFlag(n)
 	return nil
 }

@@ -47,6 +47,8 @@ type Attr struct {
 	Number uint16
 	// Type of the payload.
 	Type Type
+	// Min is the smallest value allowed.
+	Min uint64
 	// Max is the largest value allowed, or 0 where there is no limit.
 	Max uint64
 	// ExactLen is the length in bytes of a TypeBinary payload, or 0 where it varies.

@@ -13,6 +13,7 @@ const (
 // Multicast groups.
 const (
 	GroupConn = "conn"
+	GroupMR   = "mr"
 )
 
 // Operations and events.
@@ -27,8 +28,9 @@ const (
 	// CmdSettingsGet: Get all settings.
 	CmdSettingsGet uint8 = 3
 	// CmdSettingsSet: Change the settings that are present, all or none; at least one must
-	// be. They act on connections that are established from then on. Needs CAP_NET_ADMIN in
-	// the initial user namespace.
+	// be. Those of the protocol act on connections that are established from then on, those
+	// of MRs on MRs that are mapped from then on. Needs CAP_NET_ADMIN in the initial user
+	// namespace.
 	CmdSettingsSet uint8 = 4
 	// CmdConnUp: A connection was established.
 	CmdConnUp uint8 = 5
@@ -36,6 +38,24 @@ const (
 	CmdConnDown uint8 = 6
 	// CmdVersionLearnt: The peer's version header came in.
 	CmdVersionLearnt uint8 = 7
+	// CmdMRGet: Get one MR by id, or dump those that match all attributes of the request.
+	// MRs of other network namespaces are never shown.
+	CmdMRGet uint8 = 8
+	// CmdMRRevoke: Invalidate an MR and unpin its pages. Its owner still has to free it,
+	// which succeeds. Returns when the key is dead. Needs CAP_NET_ADMIN in the initial user
+	// namespace.
+	CmdMRRevoke uint8 = 9
+	// CmdMRStatsGet: Get the counters of the MR engine.
+	CmdMRStatsGet uint8 = 10
+	// CmdPoolGet: Dump the pools, one for each RDMA device that the engine has used.
+	CmdPoolGet uint8 = 11
+	// CmdPoolResetPeaks: Set the peaks of all pools to what they hold now. Needs
+	// CAP_NET_ADMIN in the initial user namespace.
+	CmdPoolResetPeaks uint8 = 12
+	// CmdMRAged: A use-once MR has reached the age of the setting.
+	CmdMRAged uint8 = 13
+	// CmdMRRevoked: An MR was revoked, by an operator or for its age.
+	CmdMRRevoked uint8 = 14
 )
 
 // Attributes of the set conn.
@@ -85,6 +105,82 @@ const (
 	AttrSettingsSupportedFeatures uint16 = 3
 	AttrSettingsProtocolVersion   uint16 = 4
 	AttrSettingsModuleVersion     uint16 = 5
+	AttrSettingsMREngine          uint16 = 6
+	AttrSettingsMRPoolMax         uint16 = 7
+	AttrSettingsMRSockMax         uint16 = 8
+	AttrSettingsMRSockBytes       uint16 = 9
+	AttrSettingsMRMaxAgeMS        uint16 = 10
+	AttrSettingsMRAgeRevoke       uint16 = 11
+	AttrSettingsPad               uint16 = 12
+)
+
+// Attributes of the set mr.
+const (
+	AttrMRID        uint16 = 1
+	AttrMRDevice    uint16 = 2
+	AttrMRPID       uint16 = 3
+	AttrMRCommand   uint16 = 4
+	AttrMRUID       uint16 = 5
+	AttrMRSocket    uint16 = 6
+	AttrMRBoundAddr uint16 = 7
+	AttrMRBoundPort uint16 = 8
+	AttrMRRKey      uint16 = 9
+	AttrMRLength    uint16 = 10
+	AttrMRPages     uint16 = 11
+	AttrMRFlags     uint16 = 12
+	AttrMRState     uint16 = 13
+	AttrMRAgeMS     uint16 = 14
+	AttrMRConnID    uint16 = 15
+	AttrMRPeerAddr  uint16 = 16
+	AttrMRPad       uint16 = 17
+)
+
+// Attributes of the set pool.
+const (
+	AttrPoolDevice              uint16 = 1
+	AttrPoolLimit               uint16 = 2
+	AttrPoolMRs                 uint16 = 3
+	AttrPoolMRsPeak             uint16 = 4
+	AttrPoolInUse               uint16 = 5
+	AttrPoolInUsePeak           uint16 = 6
+	AttrPoolInvalidating        uint16 = 7
+	AttrPoolFree                uint16 = 8
+	AttrPoolQuarantined         uint16 = 9
+	AttrPoolPinnedPages         uint16 = 10
+	AttrPoolPinnedPagesPeak     uint16 = 11
+	AttrPoolAllocated           uint16 = 12
+	AttrPoolDeallocated         uint16 = 13
+	AttrPoolRegistrations       uint16 = 14
+	AttrPoolLocalInvalidations  uint16 = 15
+	AttrPoolInvalidationChains  uint16 = 16
+	AttrPoolRemoteInvalidations uint16 = 17
+	AttrPoolRecoveries          uint16 = 18
+	AttrPoolStaleReplaced       uint16 = 19
+	AttrPoolExhausted           uint16 = 20
+	AttrPoolPad                 uint16 = 21
+)
+
+// Attributes of the set mr-stats.
+const (
+	AttrMRStatsMapped              uint16 = 1
+	AttrMRStatsLive                uint16 = 2
+	AttrMRStatsAdvertised          uint16 = 3
+	AttrMRStatsReleased            uint16 = 4
+	AttrMRStatsRemotelyInvalidated uint16 = 5
+	AttrMRStatsFreed               uint16 = 6
+	AttrMRStatsOrphaned            uint16 = 7
+	AttrMRStatsUnsent              uint16 = 8
+	AttrMRStatsExpired             uint16 = 9
+	AttrMRStatsRevoked             uint16 = 10
+	AttrMRStatsDeviceRemoved       uint16 = 11
+	AttrMRStatsFailed              uint16 = 12
+	AttrMRStatsAged                uint16 = 13
+	AttrMRStatsLimitedSocket       uint16 = 14
+	AttrMRStatsLimitedUser         uint16 = 15
+	AttrMRStatsLimitedPool         uint16 = 16
+	AttrMRStatsReleaseRefused      uint16 = 17
+	AttrMRStatsInvalidateForeign   uint16 = 18
+	AttrMRStatsPad                 uint16 = 19
 )
 
 // SetConn: A connection. It lives as long as the kernel's connection object, across
@@ -102,10 +198,10 @@ var SetConn = &AttrSet{
 		{Name: "loopback", Number: AttrConnLoopback, Type: TypeFlag},
 		{Name: "passive", Number: AttrConnPassive, Type: TypeFlag},
 		{Name: "version", Number: AttrConnVersion, Type: TypeU32},
-		{Name: "features", Number: AttrConnFeatures, Type: TypeU32, Flags: 0x1},
+		{Name: "features", Number: AttrConnFeatures, Type: TypeU32, Flags: 0x3},
 		{Name: "peer-version", Number: AttrConnPeerVersion, Type: TypeU32},
-		{Name: "peer-features", Number: AttrConnPeerFeatures, Type: TypeU32, Flags: 0x1},
-		{Name: "agreed-features", Number: AttrConnAgreedFeatures, Type: TypeU32, Flags: 0x1},
+		{Name: "peer-features", Number: AttrConnPeerFeatures, Type: TypeU32, Flags: 0x3},
+		{Name: "agreed-features", Number: AttrConnAgreedFeatures, Type: TypeU32, Flags: 0x3},
 		{Name: "learnt-from", Number: AttrConnLearntFrom, Type: TypeU32, Values: []uint32{0, 1, 2}},
 		{Name: "peer-kind", Number: AttrConnPeerKind, Type: TypeU32, Values: []uint32{0, 1, 2}},
 		{Name: "ups", Number: AttrConnUps, Type: TypeU64},
@@ -141,10 +237,98 @@ var SetSettings = &AttrSet{
 	Name: "settings",
 	Attrs: []Attr{
 		{Name: "version-header", Number: AttrSettingsVersionHeader, Type: TypeU8, Max: 1},
-		{Name: "feature-mask", Number: AttrSettingsFeatureMask, Type: TypeU32, Flags: 0x1},
-		{Name: "supported-features", Number: AttrSettingsSupportedFeatures, Type: TypeU32, Flags: 0x1},
+		{Name: "feature-mask", Number: AttrSettingsFeatureMask, Type: TypeU32, Flags: 0x3},
+		{Name: "supported-features", Number: AttrSettingsSupportedFeatures, Type: TypeU32, Flags: 0x3},
 		{Name: "protocol-version", Number: AttrSettingsProtocolVersion, Type: TypeU32},
 		{Name: "module-version", Number: AttrSettingsModuleVersion, Type: TypeString},
+		{Name: "mr-engine", Number: AttrSettingsMREngine, Type: TypeU8, Max: 1},
+		{Name: "mr-pool-max", Number: AttrSettingsMRPoolMax, Type: TypeU32, Min: 16, Max: 1048576},
+		{Name: "mr-sock-max", Number: AttrSettingsMRSockMax, Type: TypeU32},
+		{Name: "mr-sock-bytes", Number: AttrSettingsMRSockBytes, Type: TypeU64},
+		{Name: "mr-max-age-ms", Number: AttrSettingsMRMaxAgeMS, Type: TypeU32},
+		{Name: "mr-age-revoke", Number: AttrSettingsMRAgeRevoke, Type: TypeU8, Max: 1},
+		{Name: "pad", Number: AttrSettingsPad, Type: TypePad},
+	},
+}
+
+// SetMR: A memory region of the MR engine. MRs that net/rds registered itself are not
+// shown.
+var SetMR = &AttrSet{
+	Name: "mr",
+	Attrs: []Attr{
+		{Name: "id", Number: AttrMRID, Type: TypeU32},
+		{Name: "device", Number: AttrMRDevice, Type: TypeString},
+		{Name: "pid", Number: AttrMRPID, Type: TypeU32},
+		{Name: "command", Number: AttrMRCommand, Type: TypeString},
+		{Name: "uid", Number: AttrMRUID, Type: TypeU32},
+		{Name: "socket", Number: AttrMRSocket, Type: TypeU64},
+		{Name: "bound-addr", Number: AttrMRBoundAddr, Type: TypeBinary, ExactLen: 16},
+		{Name: "bound-port", Number: AttrMRBoundPort, Type: TypeU32},
+		{Name: "rkey", Number: AttrMRRKey, Type: TypeU32},
+		{Name: "length", Number: AttrMRLength, Type: TypeU64},
+		{Name: "pages", Number: AttrMRPages, Type: TypeU32},
+		{Name: "flags", Number: AttrMRFlags, Type: TypeU32, Flags: 0xff},
+		{Name: "state", Number: AttrMRState, Type: TypeU32, Values: []uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+		{Name: "age-ms", Number: AttrMRAgeMS, Type: TypeU64},
+		{Name: "conn-id", Number: AttrMRConnID, Type: TypeU32},
+		{Name: "peer-addr", Number: AttrMRPeerAddr, Type: TypeBinary, ExactLen: 16},
+		{Name: "pad", Number: AttrMRPad, Type: TypePad},
+	},
+}
+
+// SetPool: The MRs of one RDMA device, and the queue pair that registers and invalidates
+// them.
+var SetPool = &AttrSet{
+	Name: "pool",
+	Attrs: []Attr{
+		{Name: "device", Number: AttrPoolDevice, Type: TypeString},
+		{Name: "limit", Number: AttrPoolLimit, Type: TypeU32},
+		{Name: "mrs", Number: AttrPoolMRs, Type: TypeU32},
+		{Name: "mrs-peak", Number: AttrPoolMRsPeak, Type: TypeU32},
+		{Name: "in-use", Number: AttrPoolInUse, Type: TypeU32},
+		{Name: "in-use-peak", Number: AttrPoolInUsePeak, Type: TypeU32},
+		{Name: "invalidating", Number: AttrPoolInvalidating, Type: TypeU32},
+		{Name: "free", Number: AttrPoolFree, Type: TypeU32},
+		{Name: "quarantined", Number: AttrPoolQuarantined, Type: TypeU32},
+		{Name: "pinned-pages", Number: AttrPoolPinnedPages, Type: TypeU64},
+		{Name: "pinned-pages-peak", Number: AttrPoolPinnedPagesPeak, Type: TypeU64},
+		{Name: "allocated", Number: AttrPoolAllocated, Type: TypeU64},
+		{Name: "deallocated", Number: AttrPoolDeallocated, Type: TypeU64},
+		{Name: "registrations", Number: AttrPoolRegistrations, Type: TypeU64},
+		{Name: "local-invalidations", Number: AttrPoolLocalInvalidations, Type: TypeU64},
+		{Name: "invalidation-chains", Number: AttrPoolInvalidationChains, Type: TypeU64},
+		{Name: "remote-invalidations", Number: AttrPoolRemoteInvalidations, Type: TypeU64},
+		{Name: "recoveries", Number: AttrPoolRecoveries, Type: TypeU64},
+		{Name: "stale-replaced", Number: AttrPoolStaleReplaced, Type: TypeU64},
+		{Name: "exhausted", Number: AttrPoolExhausted, Type: TypeU64},
+		{Name: "pad", Number: AttrPoolPad, Type: TypePad},
+	},
+}
+
+// SetMRStats: What became of all MRs of the engine since it was loaded. mapped is the sum
+// of the ways to an end and of live.
+var SetMRStats = &AttrSet{
+	Name: "mr-stats",
+	Attrs: []Attr{
+		{Name: "mapped", Number: AttrMRStatsMapped, Type: TypeU64},
+		{Name: "live", Number: AttrMRStatsLive, Type: TypeU64},
+		{Name: "advertised", Number: AttrMRStatsAdvertised, Type: TypeU64},
+		{Name: "released", Number: AttrMRStatsReleased, Type: TypeU64},
+		{Name: "remotely-invalidated", Number: AttrMRStatsRemotelyInvalidated, Type: TypeU64},
+		{Name: "freed", Number: AttrMRStatsFreed, Type: TypeU64},
+		{Name: "orphaned", Number: AttrMRStatsOrphaned, Type: TypeU64},
+		{Name: "unsent", Number: AttrMRStatsUnsent, Type: TypeU64},
+		{Name: "expired", Number: AttrMRStatsExpired, Type: TypeU64},
+		{Name: "revoked", Number: AttrMRStatsRevoked, Type: TypeU64},
+		{Name: "device-removed", Number: AttrMRStatsDeviceRemoved, Type: TypeU64},
+		{Name: "failed", Number: AttrMRStatsFailed, Type: TypeU64},
+		{Name: "aged", Number: AttrMRStatsAged, Type: TypeU64},
+		{Name: "limited-socket", Number: AttrMRStatsLimitedSocket, Type: TypeU64},
+		{Name: "limited-user", Number: AttrMRStatsLimitedUser, Type: TypeU64},
+		{Name: "limited-pool", Number: AttrMRStatsLimitedPool, Type: TypeU64},
+		{Name: "release-refused", Number: AttrMRStatsReleaseRefused, Type: TypeU64},
+		{Name: "invalidate-foreign", Number: AttrMRStatsInvalidateForeign, Type: TypeU64},
+		{Name: "pad", Number: AttrMRStatsPad, Type: TypePad},
 	},
 }
 
@@ -167,14 +351,14 @@ var Ops = []Op{
 		Name:   "settings-get",
 		Number: CmdSettingsGet,
 		Set:    SetSettings,
-		Do:     &SubOp{Reply: []string{"version-header", "feature-mask", "supported-features", "protocol-version", "module-version"}},
+		Do:     &SubOp{Reply: []string{"version-header", "feature-mask", "supported-features", "protocol-version", "module-version", "mr-engine", "mr-pool-max", "mr-sock-max", "mr-sock-bytes", "mr-max-age-ms", "mr-age-revoke"}},
 	},
 	{
 		Name:   "settings-set",
 		Number: CmdSettingsSet,
 		Set:    SetSettings,
 		Admin:  true,
-		Do:     &SubOp{Request: []string{"version-header", "feature-mask"}},
+		Do:     &SubOp{Request: []string{"version-header", "feature-mask", "mr-engine", "mr-pool-max", "mr-sock-max", "mr-sock-bytes", "mr-max-age-ms", "mr-age-revoke"}},
 	},
 	{
 		Name:   "conn-up",
@@ -196,5 +380,52 @@ var Ops = []Op{
 		Set:    SetConn,
 		Group:  GroupConn,
 		Event:  []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms"},
+	},
+	{
+		Name:   "mr-get",
+		Number: CmdMRGet,
+		Set:    SetMR,
+		Do:     &SubOp{Request: []string{"id"}, Reply: []string{"id", "device", "pid", "command", "uid", "socket", "bound-addr", "bound-port", "rkey", "length", "pages", "flags", "state", "age-ms", "conn-id", "peer-addr"}},
+		Dump:   &SubOp{Request: []string{"device", "pid", "socket", "state", "conn-id"}, Reply: []string{"id", "device", "pid", "command", "uid", "socket", "bound-addr", "bound-port", "rkey", "length", "pages", "flags", "state", "age-ms", "conn-id", "peer-addr"}},
+	},
+	{
+		Name:   "mr-revoke",
+		Number: CmdMRRevoke,
+		Set:    SetMR,
+		Admin:  true,
+		Do:     &SubOp{Request: []string{"id"}},
+	},
+	{
+		Name:   "mr-stats-get",
+		Number: CmdMRStatsGet,
+		Set:    SetMRStats,
+		Do:     &SubOp{Reply: []string{"mapped", "live", "advertised", "released", "remotely-invalidated", "freed", "orphaned", "unsent", "expired", "revoked", "device-removed", "failed", "aged", "limited-socket", "limited-user", "limited-pool", "release-refused", "invalidate-foreign"}},
+	},
+	{
+		Name:   "pool-get",
+		Number: CmdPoolGet,
+		Set:    SetPool,
+		Dump:   &SubOp{Reply: []string{"device", "limit", "mrs", "mrs-peak", "in-use", "in-use-peak", "invalidating", "free", "quarantined", "pinned-pages", "pinned-pages-peak", "allocated", "deallocated", "registrations", "local-invalidations", "invalidation-chains", "remote-invalidations", "recoveries", "stale-replaced", "exhausted"}},
+	},
+	{
+		Name:   "pool-reset-peaks",
+		Number: CmdPoolResetPeaks,
+		Set:    SetPool,
+		Admin:  true,
+		Do:     &SubOp{},
+	},
+	{
+		Name:   "mr-aged",
+		Number: CmdMRAged,
+		Set:    SetMR,
+		Group:  GroupMR,
+		Event:  []string{"id", "device", "pid", "command", "uid", "socket", "bound-addr", "bound-port", "rkey", "length", "pages", "flags", "state", "age-ms", "conn-id", "peer-addr"},
+	},
+	{
+		Name:   "mr-revoked",
+		Number: CmdMRRevoked,
+		Set:    SetMR,
+		Group:  GroupMR,
+		Event:  []string{"id", "device", "pid", "command", "uid", "socket", "bound-addr", "bound-port", "rkey", "length", "pages", "flags", "state", "age-ms", "conn-id", "peer-addr"},
 	},
 }

@@ -14,6 +14,8 @@ static_assert(!(REXT_FEATURES & EXTHDR_REPLY_WANTED));
 static_assert(EXTHDR_SPACE == RDS_HEADER_EXT_SPACE);
 /* What netlink shows are the bits of the wire. */
 static_assert(RDS_EXT_FEATURE_EXT_TYPES == EXTHDR_FEAT_EXT_TYPES);
+static_assert(RDS_EXT_FEATURE_REMOTE_INVALIDATE ==
+	      EXTHDR_FEAT_REMOTE_INVALIDATE);
 
 /**
  * rext_announce_reset() - begin an incarnation: nothing is known

@@ -12,7 +12,8 @@ struct rds_connection;
 struct rds_header;
 
 /* Features that this module knows. */
-#define REXT_FEATURES	RDS_EXT_FEATURE_EXT_TYPES
+#define REXT_FEATURES	(RDS_EXT_FEATURE_EXT_TYPES | \
+			 RDS_EXT_FEATURE_REMOTE_INVALIDATE)
 
 /**
  * struct rext_announce - both announcements on this incarnation of a connection

@@ -112,6 +112,7 @@ static struct rext_conn *track(struct rds_connection *rds, bool seen)
 	if (!c)
 		return NULL;
 	spin_lock_init(&c->lock);
+	rext_leases_init(&c->leases);
 	c->key = (unsigned long)rds;
 	c->rds = rds;
 	/* Only the active half is ever in the hash of net/rds. */
@@ -192,6 +193,7 @@ void rext_conn_destroyed(struct rds_connection *rds)
 	spin_lock_irqsave(&c->lock, flags);
 	c->rds = NULL;
 	spin_unlock_irqrestore(&c->lock, flags);
+	rext_leases_end(c);
 	kfree_rcu(c, rcu);
 }
 
@@ -262,6 +264,7 @@ void rext_conn_path_down(struct rds_conn_path *cp)
 	c->up = false;
 	rext_announce_reset(&c->announce);
 	spin_unlock_irqrestore(&c->lock, flags);
+	rext_leases_end(c);
 }
 
 /**
@@ -277,6 +280,7 @@ void rext_conn_exit(void)
 
 	hash_for_each_safe(by_key, bucket, next, c, node) {
 		hash_del(&c->node);
+		rext_leases_end(c);
 		kfree(c);
 	}
 	xa_destroy(&by_id);

@@ -35,6 +35,7 @@
 #include <linux/types.h>
 
 #include "announce.h"
+#include "lease.h"
 
 struct net;
 struct rds_connection;
@@ -54,6 +55,7 @@ struct rds_conn_path;
  * @ups: how often path 0 came up
  * @downs: how often it went down after it had been up
  * @announce: the versions and features on this incarnation
+ * @leases: keys that one side may invalidate for the other on this incarnation
  */
 struct rext_conn {
 	struct hlist_node node;
@@ -69,6 +71,7 @@ struct rext_conn {
 	u64 ups;
 	u64 downs;
 	struct rext_announce announce;
+	struct rext_leases leases;
 };
 
 /**

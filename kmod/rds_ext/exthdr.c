@@ -32,6 +32,8 @@ static const struct exthdr_desc exthdr_table[] = {
 	TYPE(NPATHS,	2, 0),
 	TYPE(GEN_NUM,	4, 0),
 	TYPE(SPORT_IDX,	1, 0),
+	TYPE(RDMA_DEST_FLAGS, EXTHDR_RDMA_DEST_FLAGS_LEN,
+	     EXTHDR_FEAT_REMOTE_INVALIDATE),
 };
 
 /* A type number is one byte on the wire. */

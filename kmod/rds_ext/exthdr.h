@@ -22,13 +22,24 @@
 #define EXTHDR_VERSION_LEN	4
 
 /* Feature bits of EXTHDR_VERSION. */
-#define EXTHDR_FEAT_EXT_TYPES	0x0001
+#define EXTHDR_FEAT_EXT_TYPES		0x0001
+#define EXTHDR_FEAT_REMOTE_INVALIDATE	0x0002
 
 /*
  * Travels among the feature bits and is none: asks the peer to announce once
  * more, for a side that could not do so when the connection came up.
  */
 #define EXTHDR_REPLY_WANTED	0x8000
+
+/* Length of the payload of EXTHDR_RDMA_DEST_FLAGS. */
+#define EXTHDR_RDMA_DEST_FLAGS_LEN	1
+
+/*
+ * The bit of EXTHDR_RDMA_DEST_FLAGS: whoever does an RDMA to the key of this
+ * message may invalidate it with the message that follows. The other bits are
+ * sent as 0 and not looked at.
+ */
+#define EXTHDR_DEST_MAY_INVALIDATE	0x01
 
 /**
  * enum exthdr_type - type numbers on the wire
@@ -41,6 +52,8 @@
  * @EXTHDR_GEN_NUM: random number that the sender's RDS drew when it was loaded,
  *	over TCP
  * @EXTHDR_SPORT_IDX: the source port tells the path, over TCP
+ * @EXTHDR_RDMA_DEST_FLAGS: what the receiver may do with the key of RDMA_DEST
+ *	in the same message, EXTHDR_DEST_*
  *
  * Number 7 is missing: another vendor's tree uses it, with a length that no
  * mainline kernel knows.
@@ -54,6 +67,7 @@ enum exthdr_type {
 	EXTHDR_NPATHS		= 5,
 	EXTHDR_GEN_NUM		= 6,
 	EXTHDR_SPORT_IDX	= 8,
+	EXTHDR_RDMA_DEST_FLAGS	= 9,
 };
 
 /**

@@ -7,11 +7,12 @@
 #include "conn.h"
 #include "counters.h"
 #include "exthdr.h"
+#include "mrdev.h"
 #include "netlink.h"
+#include "netlink_attr.h"
+#include "netlink_mr.h"
 #include "rds_ext_uapi.h"
 #include "settings.h"
-
-static struct genl_family family;
 
 /* The family is there, so events may be sent; read under RCU. */
 static bool events;
@@ -40,58 +41,24 @@ static const struct nla_policy conn_policy[RDS_EXT_A_CONN_MAX + 1] = {
 
 static const struct nla_policy exthdr_policy[RDS_EXT_A_EXTHDR_MAX + 1] = { };
 
+static struct netlink_range_validation pool_max_range = {
+	.min = REXT_POOL_MAX_MIN, .max = REXT_POOL_MAX_MAX,
+};
+
 static const struct nla_policy get_policy[RDS_EXT_A_SETTINGS_MAX + 1] = { };
 
 static const struct nla_policy set_policy[RDS_EXT_A_SETTINGS_MAX + 1] = {
 	[RDS_EXT_A_SETTINGS_VERSION_HEADER] = NLA_POLICY_MAX(NLA_U8, 1),
 	[RDS_EXT_A_SETTINGS_FEATURE_MASK] =
 		NLA_POLICY_MASK(NLA_U32, REXT_FEATURES),
+	[RDS_EXT_A_SETTINGS_MR_ENGINE] = NLA_POLICY_MAX(NLA_U8, 1),
+	[RDS_EXT_A_SETTINGS_MR_POOL_MAX] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &pool_max_range),
+	[RDS_EXT_A_SETTINGS_MR_SOCK_MAX] = { .type = NLA_U32 },
+	[RDS_EXT_A_SETTINGS_MR_SOCK_BYTES] = { .type = NLA_U64 },
+	[RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS] = { .type = NLA_U32 },
+	[RDS_EXT_A_SETTINGS_MR_AGE_REVOKE] = NLA_POLICY_MAX(NLA_U8, 1),
 };
-
-/*
- * The parser of the kernel takes the last of several attributes of one type.
- * Which of them the sender meant is anybody's guess, so refuse them.
- */
-static int refuse_repeated(const struct nlmsghdr *nlh,
-			   struct netlink_ext_ack *extack)
-{
-	const struct nlattr *nla;
-	unsigned long seen = 0;
-	int rem;
-
-	BUILD_BUG_ON(RDS_EXT_A_CONN_MAX >= BITS_PER_LONG);
-	BUILD_BUG_ON(RDS_EXT_A_EXTHDR_MAX >= BITS_PER_LONG);
-	BUILD_BUG_ON(RDS_EXT_A_SETTINGS_MAX >= BITS_PER_LONG);
-
-	nlmsg_for_each_attr(nla, nlh, GENL_HDRLEN, rem) {
-		/* Larger ones have been refused by then. */
-		unsigned int type = nla_type(nla) % BITS_PER_LONG;
-
-		if (seen & BIT(type)) {
-			NL_SET_ERR_MSG_ATTR(extack, nla,
-					    "rds_ext: attribute given twice");
-			return -EINVAL;
-		}
-		seen |= BIT(type);
-	}
-	return 0;
-}
-
-/* Refuses what the policy allows only in the other kind of request. */
-static int refuse(struct nlattr **attrs, const u8 *types, unsigned int n,
-		  const char *message, struct netlink_ext_ack *extack)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		if (attrs[types[i]]) {
-			NL_SET_BAD_ATTR(extack, attrs[types[i]]);
-			extack->_msg = message;
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
 
 /*
  * The numbers have a hole, which the policy cannot say: a function in the policy
@@ -183,7 +150,7 @@ static int find_conn(struct genl_info *info, struct rext_conn_info *conn)
 	int ret;
 
 	if (id) {
-		ret = refuse(info->attrs, names, ARRAY_SIZE(names),
+		ret = rext_nl_refuse(info->attrs, names, ARRAY_SIZE(names),
 			     "rds_ext: give either the id or the addresses",
 			     info->extack);
 		if (ret)
@@ -235,10 +202,10 @@ static int conn_get_doit(struct sk_buff *skb, struct genl_info *info)
 	void *hdr;
 	int ret;
 
-	ret = refuse_repeated(info->nlhdr, info->extack);
+	ret = rext_nl_refuse_repeated(info->nlhdr, info->extack);
 	if (ret)
 		return ret;
-	ret = refuse(info->attrs, filters, ARRAY_SIZE(filters),
+	ret = rext_nl_refuse(info->attrs, filters, ARRAY_SIZE(filters),
 		     "rds_ext: only a dump can be filtered by this",
 		     info->extack);
 	if (ret)
@@ -254,7 +221,7 @@ static int conn_get_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;
-	hdr = genlmsg_put_reply(reply, info, &family, 0, RDS_EXT_CMD_CONN_GET);
+	hdr = genlmsg_put_reply(reply, info, &rext_netlink_family, 0, RDS_EXT_CMD_CONN_GET);
 	if (!hdr || put_conn(reply, &conn)) {
 		nlmsg_free(reply);
 		return -EMSGSIZE;
@@ -294,14 +261,14 @@ static int conn_dump_parse(struct conn_dump *dump, struct netlink_callback *cb)
 	static const u8 ids[] = { RDS_EXT_A_CONN_ID, RDS_EXT_A_CONN_TOS };
 	int ret;
 
-	ret = refuse_repeated(cb->nlh, cb->extack);
+	ret = rext_nl_refuse_repeated(cb->nlh, cb->extack);
 	if (ret)
 		return ret;
 	ret = nlmsg_parse(cb->nlh, GENL_HDRLEN, dump->attrs,
 			  RDS_EXT_A_CONN_MAX, conn_policy, cb->extack);
 	if (ret)
 		return ret;
-	ret = refuse(dump->attrs, ids, ARRAY_SIZE(ids),
+	ret = rext_nl_refuse(dump->attrs, ids, ARRAY_SIZE(ids),
 		     "rds_ext: a dump cannot be filtered by this", cb->extack);
 	if (ret)
 		return ret;
@@ -352,7 +319,7 @@ static int conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			continue;
 		}
 		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				  cb->nlh->nlmsg_seq, &family, NLM_F_MULTI,
+				  cb->nlh->nlmsg_seq, &rext_netlink_family, NLM_F_MULTI,
 				  RDS_EXT_CMD_CONN_GET);
 		if (!hdr)
 			break;
@@ -415,7 +382,7 @@ static int exthdr_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		if (!rext_counters_read(type, sum) && !exthdr_lookup(type))
 			continue;
 		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				  cb->nlh->nlmsg_seq, &family, NLM_F_MULTI,
+				  cb->nlh->nlmsg_seq, &rext_netlink_family, NLM_F_MULTI,
 				  RDS_EXT_CMD_EXTHDR_GET);
 		if (!hdr)
 			break;
@@ -431,19 +398,36 @@ static int exthdr_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* Settings */
 
+static int put_mr_settings(struct sk_buff *skb,
+			   const struct rext_mr_settings *set)
+{
+	if (nla_put_u8(skb, RDS_EXT_A_SETTINGS_MR_ENGINE, set->engine) ||
+	    nla_put_u32(skb, RDS_EXT_A_SETTINGS_MR_POOL_MAX, set->pool_max) ||
+	    nla_put_u32(skb, RDS_EXT_A_SETTINGS_MR_SOCK_MAX, set->sock_max) ||
+	    nla_put_u64_64bit(skb, RDS_EXT_A_SETTINGS_MR_SOCK_BYTES,
+			      set->sock_bytes, RDS_EXT_A_SETTINGS_PAD) ||
+	    nla_put_u32(skb, RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS,
+			set->max_age_ms) ||
+	    nla_put_u8(skb, RDS_EXT_A_SETTINGS_MR_AGE_REVOKE, set->age_revoke))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int settings_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	struct rext_mr_settings mr;
 	struct sk_buff *reply;
 	void *hdr;
 	int ret;
 
-	ret = refuse_repeated(info->nlhdr, info->extack);
+	ret = rext_nl_refuse_repeated(info->nlhdr, info->extack);
 	if (ret)
 		return ret;
+	rext_settings_mr(&mr);
 	reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;
-	hdr = genlmsg_put_reply(reply, info, &family, 0,
+	hdr = genlmsg_put_reply(reply, info, &rext_netlink_family, 0,
 				RDS_EXT_CMD_SETTINGS_GET);
 	if (!hdr ||
 	    nla_put_u8(reply, RDS_EXT_A_SETTINGS_VERSION_HEADER,
@@ -455,7 +439,8 @@ static int settings_get_doit(struct sk_buff *skb, struct genl_info *info)
 	    nla_put_u32(reply, RDS_EXT_A_SETTINGS_PROTOCOL_VERSION,
 			RDS_EXT_PROTOCOL_VERSION) ||
 	    nla_put_string(reply, RDS_EXT_A_SETTINGS_MODULE_VERSION,
-			   REXT_MODULE_VERSION)) {
+			   REXT_MODULE_VERSION) ||
+	    put_mr_settings(reply, &mr)) {
 		nlmsg_free(reply);
 		return -EMSGSIZE;
 	}
@@ -463,33 +448,68 @@ static int settings_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(reply, info);
 }
 
+static void set_mr_settings(struct nlattr **attrs)
+{
+	struct nlattr *engine = attrs[RDS_EXT_A_SETTINGS_MR_ENGINE];
+	struct nlattr *pool_max = attrs[RDS_EXT_A_SETTINGS_MR_POOL_MAX];
+	struct nlattr *sock_max = attrs[RDS_EXT_A_SETTINGS_MR_SOCK_MAX];
+	struct nlattr *sock_bytes = attrs[RDS_EXT_A_SETTINGS_MR_SOCK_BYTES];
+	struct nlattr *max_age = attrs[RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS];
+	struct nlattr *age_revoke = attrs[RDS_EXT_A_SETTINGS_MR_AGE_REVOKE];
+	struct rext_mr_settings set;
+
+	rext_settings_mr(&set);
+	if (engine)
+		set.engine = nla_get_u8(engine);
+	if (pool_max)
+		set.pool_max = nla_get_u32(pool_max);
+	if (sock_max)
+		set.sock_max = nla_get_u32(sock_max);
+	if (sock_bytes)
+		set.sock_bytes = nla_get_u64(sock_bytes);
+	if (max_age)
+		set.max_age_ms = nla_get_u32(max_age);
+	if (age_revoke)
+		set.age_revoke = nla_get_u8(age_revoke);
+	rext_settings_set_mr(&set);
+	if (pool_max)
+		rext_mrdev_trim();
+}
+
+static bool any_setting(struct nlattr **attrs)
+{
+	unsigned int i;
+
+	for (i = 0; i <= RDS_EXT_A_SETTINGS_MAX; i++)
+		if (attrs[i])
+			return true;
+	return false;
+}
+
+/* Requests take turns, by the lock of generic netlink. */
 static int settings_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *header = info->attrs[RDS_EXT_A_SETTINGS_VERSION_HEADER];
 	struct nlattr *mask = info->attrs[RDS_EXT_A_SETTINGS_FEATURE_MASK];
 	int ret;
 
-	/*
-	 * Not by GENL_ADMIN_PERM, which says no word on what is missing. The
-	 * settings are the whole host's: root of a container has no say.
-	 */
-	if (!netlink_capable(skb, CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG_MOD(info->extack,
-				   "changing settings needs CAP_NET_ADMIN on the host");
-		return -EPERM;
-	}
-	ret = refuse_repeated(info->nlhdr, info->extack);
+	ret = rext_nl_admin(skb, "rds_ext: changing settings needs CAP_NET_ADMIN on the host",
+			    info->extack);
 	if (ret)
 		return ret;
-	if (!header && !mask) {
-		NL_SET_ERR_MSG_MOD(info->extack,
-				   "no setting given: version-header or feature-mask");
+	ret = rext_nl_refuse_repeated(info->nlhdr, info->extack);
+	if (ret)
+		return ret;
+	if (!any_setting(info->attrs)) {
+		NL_SET_ERR_MSG(info->extack, "rds_ext: no setting given");
 		return -EINVAL;
 	}
-	rext_settings_set(header ? nla_get_u8(header) :
-				   rext_settings_version_header(),
-			  mask ? nla_get_u32(mask) :
-				 rext_settings_feature_mask());
+	if (header || mask)
+		rext_settings_set(header ? nla_get_u8(header) :
+					   rext_settings_version_header(),
+				  mask ? nla_get_u32(mask) :
+					 rext_settings_feature_mask());
+	set_mr_settings(info->attrs);
 	return 0;
 }
 
@@ -523,13 +543,47 @@ static const struct genl_ops ops[] = {
 		.policy = set_policy,
 		.maxattr = RDS_EXT_A_SETTINGS_MAX,
 	},
+	{
+		.cmd = RDS_EXT_CMD_MR_GET,
+		.doit = rext_nl_mr_get_doit,
+		.start = rext_nl_mr_dump_start,
+		.dumpit = rext_nl_mr_dumpit,
+		.done = rext_nl_mr_dump_done,
+		.policy = rext_nl_mr_policy,
+		.maxattr = RDS_EXT_A_MR_MAX,
+	},
+	{
+		.cmd = RDS_EXT_CMD_MR_REVOKE,
+		.doit = rext_nl_mr_revoke_doit,
+		.policy = rext_nl_mr_policy,
+		.maxattr = RDS_EXT_A_MR_MAX,
+	},
+	{
+		.cmd = RDS_EXT_CMD_MR_STATS_GET,
+		.doit = rext_nl_mr_stats_doit,
+		.policy = rext_nl_mr_stats_policy,
+		.maxattr = RDS_EXT_A_MR_STATS_MAX,
+	},
+	{
+		.cmd = RDS_EXT_CMD_POOL_GET,
+		.dumpit = rext_nl_pool_dumpit,
+		.policy = rext_nl_pool_policy,
+		.maxattr = RDS_EXT_A_POOL_MAX,
+	},
+	{
+		.cmd = RDS_EXT_CMD_POOL_RESET_PEAKS,
+		.doit = rext_nl_pool_reset_doit,
+		.policy = rext_nl_pool_policy,
+		.maxattr = RDS_EXT_A_POOL_MAX,
+	},
 };
 
 static const struct genl_multicast_group groups[] = {
-	{ .name = RDS_EXT_MCGRP_CONN },
+	[REXT_NETLINK_GROUP_CONN] = { .name = RDS_EXT_MCGRP_CONN },
+	[REXT_NETLINK_GROUP_MR] = { .name = RDS_EXT_MCGRP_MR },
 };
 
-static struct genl_family family __ro_after_init = {
+struct genl_family rext_netlink_family __ro_after_init = {
 	.name = RDS_EXT_FAMILY_NAME,
 	.version = RDS_EXT_FAMILY_VERSION,
 	.module = THIS_MODULE,
@@ -542,41 +596,62 @@ static struct genl_family family __ro_after_init = {
 };
 
 /**
+ * rext_netlink_event() - send an event
+ * @net: network namespace whose listeners get it
+ * @group: REXT_NETLINK_GROUP_*
+ * @skb: the event, given away; NULL where there was no memory for it
+ *
+ * A listener that loses it is told so by netlink (ENOBUFS).
+ *
+ * Context: process or softirq; under rcu_read_lock().
+ */
+void rext_netlink_event(struct net *net, unsigned int group,
+			struct sk_buff *skb)
+{
+	if (!READ_ONCE(events))
+		nlmsg_free(skb);
+	else if (skb)
+		genlmsg_multicast_netns(&rext_netlink_family, net, skb, 0,
+					group, GFP_ATOMIC);
+	else
+		genl_set_err(&rext_netlink_family, net, 0, group, -ENOBUFS);
+}
+
+static struct sk_buff *conn_event(const struct rext_conn_info *info, u8 cmd)
+{
+	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	void *hdr;
+
+	if (!skb)
+		return NULL;
+	hdr = genlmsg_put(skb, 0, 0, &rext_netlink_family, 0, cmd);
+	if (!hdr || put_conn(skb, info)) {
+		nlmsg_free(skb);
+		return NULL;
+	}
+	genlmsg_end(skb, hdr);
+	return skb;
+}
+
+/**
  * rext_netlink_conn_event() - tell the listeners about a connection
  * @c: the connection, which the caller knows to live
  * @cmd: RDS_EXT_CMD_CONN_UP, _CONN_DOWN or _VERSION_LEARNT
- *
- * A listener that loses it, for want of memory or of room in its socket, is
- * told so by netlink (ENOBUFS).
  *
  * Context: process or softirq; under rcu_read_lock().
  */
 void rext_netlink_conn_event(struct rext_conn *c, u8 cmd)
 {
 	struct rext_conn_info info;
-	struct sk_buff *skb;
 	struct net *net;
-	void *hdr;
 
 	if (!READ_ONCE(events))
 		return;
 	net = rext_conn_show(c, &info);
-	if (!genl_has_listeners(&family, net, 0))
-		return;
-
-	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
-	if (!skb)
-		goto lost;
-	hdr = genlmsg_put(skb, 0, 0, &family, 0, cmd);
-	if (!hdr || put_conn(skb, &info)) {
-		nlmsg_free(skb);
-		goto lost;
-	}
-	genlmsg_end(skb, hdr);
-	genlmsg_multicast_netns(&family, net, skb, 0, 0, GFP_ATOMIC);
-	return;
-lost:
-	genl_set_err(&family, net, 0, 0, -ENOBUFS);
+	if (genl_has_listeners(&rext_netlink_family, net,
+			       REXT_NETLINK_GROUP_CONN))
+		rext_netlink_event(net, REXT_NETLINK_GROUP_CONN,
+				   conn_event(&info, cmd));
 }
 
 /**
@@ -587,7 +662,7 @@ lost:
  */
 int __init rext_netlink_init(void)
 {
-	int ret = genl_register_family(&family);
+	int ret = genl_register_family(&rext_netlink_family);
 
 	WRITE_ONCE(events, !ret);
 	return ret;
@@ -604,5 +679,5 @@ void rext_netlink_exit(void)
 {
 	WRITE_ONCE(events, false);
 	synchronize_rcu();
-	genl_unregister_family(&family);
+	genl_unregister_family(&rext_netlink_family);
 }

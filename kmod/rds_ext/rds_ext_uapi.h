@@ -5,8 +5,8 @@
  *
  * Generic netlink family "rds_ext". Control plane of rds_ext.ko: the
  * connections of RDS with the protocol version and features that each side
- * announced, the counters of the extension headers, and the settings of the
- * module.
+ * announced, the counters of the extension headers, the memory regions (MRs) of
+ * the MR engine with their pools, and the settings of the module.
  *
  * RDS_EXT_CMD_CONN_GET
  *   Get one connection by id, or by local-addr, peer-addr, transport and tos
@@ -73,15 +73,28 @@
  *     RDS_EXT_A_SETTINGS_SUPPORTED_FEATURES: u32, bits of RDS_EXT_FEATURE_*
  *     RDS_EXT_A_SETTINGS_PROTOCOL_VERSION: u32
  *     RDS_EXT_A_SETTINGS_MODULE_VERSION: string, NUL-terminated
+ *     RDS_EXT_A_SETTINGS_MR_ENGINE: u8, 0 to 1
+ *     RDS_EXT_A_SETTINGS_MR_POOL_MAX: u32, 16 to 1048576
+ *     RDS_EXT_A_SETTINGS_MR_SOCK_MAX: u32
+ *     RDS_EXT_A_SETTINGS_MR_SOCK_BYTES: u64
+ *     RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS: u32
+ *     RDS_EXT_A_SETTINGS_MR_AGE_REVOKE: u8, 0 to 1
  *
  * RDS_EXT_CMD_SETTINGS_SET
  *   Change the settings that are present, all or none; at least one must be.
- *   They act on connections that are established from then on. Needs
- *   CAP_NET_ADMIN in the initial user namespace.
+ *   Those of the protocol act on connections that are established from then on,
+ *   those of MRs on MRs that are mapped from then on. Needs CAP_NET_ADMIN in
+ *   the initial user namespace.
  *   Refused with EPERM without CAP_NET_ADMIN.
  *   do request:
  *     RDS_EXT_A_SETTINGS_VERSION_HEADER: u8, 0 to 1
  *     RDS_EXT_A_SETTINGS_FEATURE_MASK: u32, bits of RDS_EXT_FEATURE_*
+ *     RDS_EXT_A_SETTINGS_MR_ENGINE: u8, 0 to 1
+ *     RDS_EXT_A_SETTINGS_MR_POOL_MAX: u32, 16 to 1048576
+ *     RDS_EXT_A_SETTINGS_MR_SOCK_MAX: u32
+ *     RDS_EXT_A_SETTINGS_MR_SOCK_BYTES: u64
+ *     RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS: u32
+ *     RDS_EXT_A_SETTINGS_MR_AGE_REVOKE: u8, 0 to 1
  *   do reply: no attributes
  *
  * RDS_EXT_CMD_CONN_UP
@@ -95,6 +108,107 @@
  * RDS_EXT_CMD_VERSION_LEARNT
  *   The peer's version header came in.
  *   event to group "conn": as in the do reply of RDS_EXT_CMD_CONN_GET
+ *
+ * RDS_EXT_CMD_MR_GET
+ *   Get one MR by id, or dump those that match all attributes of the request.
+ *   MRs of other network namespaces are never shown.
+ *   do request:
+ *     RDS_EXT_A_MR_ID: u32
+ *   do reply:
+ *     RDS_EXT_A_MR_ID: u32
+ *     RDS_EXT_A_MR_DEVICE: string, NUL-terminated
+ *     RDS_EXT_A_MR_PID: u32
+ *     RDS_EXT_A_MR_COMMAND: string, NUL-terminated
+ *     RDS_EXT_A_MR_UID: u32
+ *     RDS_EXT_A_MR_SOCKET: u64
+ *     RDS_EXT_A_MR_BOUND_ADDR: binary, exactly 16 bytes
+ *     RDS_EXT_A_MR_BOUND_PORT: u32
+ *     RDS_EXT_A_MR_RKEY: u32
+ *     RDS_EXT_A_MR_LENGTH: u64
+ *     RDS_EXT_A_MR_PAGES: u32
+ *     RDS_EXT_A_MR_FLAGS: u32, bits of RDS_EXT_MR_FLAG_*
+ *     RDS_EXT_A_MR_STATE: u32, one of RDS_EXT_MR_STATE_*
+ *     RDS_EXT_A_MR_AGE_MS: u64
+ *     RDS_EXT_A_MR_CONN_ID: u32
+ *     RDS_EXT_A_MR_PEER_ADDR: binary, exactly 16 bytes
+ *   dump request:
+ *     RDS_EXT_A_MR_DEVICE: string, NUL-terminated
+ *     RDS_EXT_A_MR_PID: u32
+ *     RDS_EXT_A_MR_SOCKET: u64
+ *     RDS_EXT_A_MR_STATE: u32, one of RDS_EXT_MR_STATE_*
+ *     RDS_EXT_A_MR_CONN_ID: u32
+ *   dump reply: as in the do reply of RDS_EXT_CMD_MR_GET
+ *
+ * RDS_EXT_CMD_MR_REVOKE
+ *   Invalidate an MR and unpin its pages. Its owner still has to free it, which
+ *   succeeds. Returns when the key is dead. Needs CAP_NET_ADMIN in the initial
+ *   user namespace.
+ *   Refused with EPERM without CAP_NET_ADMIN.
+ *   do request: as in the do request of RDS_EXT_CMD_MR_GET
+ *   do reply: no attributes
+ *
+ * RDS_EXT_CMD_MR_STATS_GET
+ *   Get the counters of the MR engine.
+ *   do request: no attributes
+ *   do reply:
+ *     RDS_EXT_A_MR_STATS_MAPPED: u64
+ *     RDS_EXT_A_MR_STATS_LIVE: u64
+ *     RDS_EXT_A_MR_STATS_ADVERTISED: u64
+ *     RDS_EXT_A_MR_STATS_RELEASED: u64
+ *     RDS_EXT_A_MR_STATS_REMOTELY_INVALIDATED: u64
+ *     RDS_EXT_A_MR_STATS_FREED: u64
+ *     RDS_EXT_A_MR_STATS_ORPHANED: u64
+ *     RDS_EXT_A_MR_STATS_UNSENT: u64
+ *     RDS_EXT_A_MR_STATS_EXPIRED: u64
+ *     RDS_EXT_A_MR_STATS_REVOKED: u64
+ *     RDS_EXT_A_MR_STATS_DEVICE_REMOVED: u64
+ *     RDS_EXT_A_MR_STATS_FAILED: u64
+ *     RDS_EXT_A_MR_STATS_AGED: u64
+ *     RDS_EXT_A_MR_STATS_LIMITED_SOCKET: u64
+ *     RDS_EXT_A_MR_STATS_LIMITED_USER: u64
+ *     RDS_EXT_A_MR_STATS_LIMITED_POOL: u64
+ *     RDS_EXT_A_MR_STATS_RELEASE_REFUSED: u64
+ *     RDS_EXT_A_MR_STATS_INVALIDATE_FOREIGN: u64
+ *
+ * RDS_EXT_CMD_POOL_GET
+ *   Dump the pools, one for each RDMA device that the engine has used.
+ *   dump request: no attributes
+ *   dump reply:
+ *     RDS_EXT_A_POOL_DEVICE: string, NUL-terminated
+ *     RDS_EXT_A_POOL_LIMIT: u32
+ *     RDS_EXT_A_POOL_MRS: u32
+ *     RDS_EXT_A_POOL_MRS_PEAK: u32
+ *     RDS_EXT_A_POOL_IN_USE: u32
+ *     RDS_EXT_A_POOL_IN_USE_PEAK: u32
+ *     RDS_EXT_A_POOL_INVALIDATING: u32
+ *     RDS_EXT_A_POOL_FREE: u32
+ *     RDS_EXT_A_POOL_QUARANTINED: u32
+ *     RDS_EXT_A_POOL_PINNED_PAGES: u64
+ *     RDS_EXT_A_POOL_PINNED_PAGES_PEAK: u64
+ *     RDS_EXT_A_POOL_ALLOCATED: u64
+ *     RDS_EXT_A_POOL_DEALLOCATED: u64
+ *     RDS_EXT_A_POOL_REGISTRATIONS: u64
+ *     RDS_EXT_A_POOL_LOCAL_INVALIDATIONS: u64
+ *     RDS_EXT_A_POOL_INVALIDATION_CHAINS: u64
+ *     RDS_EXT_A_POOL_REMOTE_INVALIDATIONS: u64
+ *     RDS_EXT_A_POOL_RECOVERIES: u64
+ *     RDS_EXT_A_POOL_STALE_REPLACED: u64
+ *     RDS_EXT_A_POOL_EXHAUSTED: u64
+ *
+ * RDS_EXT_CMD_POOL_RESET_PEAKS
+ *   Set the peaks of all pools to what they hold now. Needs CAP_NET_ADMIN in
+ *   the initial user namespace.
+ *   Refused with EPERM without CAP_NET_ADMIN.
+ *   do request: no attributes
+ *   do reply: no attributes
+ *
+ * RDS_EXT_CMD_MR_AGED
+ *   A use-once MR has reached the age of the setting.
+ *   event to group "mr": as in the do reply of RDS_EXT_CMD_MR_GET
+ *
+ * RDS_EXT_CMD_MR_REVOKED
+ *   An MR was revoked, by an operator or for its age.
+ *   event to group "mr": as in the do reply of RDS_EXT_CMD_MR_GET
  */
 
 #ifndef _RDS_EXT_UAPI_H
@@ -105,6 +219,9 @@
 
 /* Multicast group of the events. */
 #define RDS_EXT_MCGRP_CONN "conn"
+
+/* Multicast group of the events. */
+#define RDS_EXT_MCGRP_MR "mr"
 
 /* Protocol version that this module announces (major in the high byte). */
 #define RDS_EXT_PROTOCOL_VERSION 0x0301
@@ -186,12 +303,91 @@ enum rds_ext_peer_kind {
  * enum rds_ext_feature - Feature bits of the version extension header.
  * @RDS_EXT_FEATURE_EXT_TYPES: The sender parses the extension header types of
  *   this project (9 and up).
+ * @RDS_EXT_FEATURE_REMOTE_INVALIDATE: The sender advertises use-once MRs that
+ *   its peer may invalidate with the message behind the RDMA, and can so
+ *   invalidate those of its peer.
  */
 enum rds_ext_feature {
 	RDS_EXT_FEATURE_EXT_TYPES = 1U << 0,
+	RDS_EXT_FEATURE_REMOTE_INVALIDATE = 1U << 1,
 
 	/* private: */
-	RDS_EXT_FEATURE_MASK = RDS_EXT_FEATURE_EXT_TYPES,
+	RDS_EXT_FEATURE_MASK = RDS_EXT_FEATURE_EXT_TYPES |
+		RDS_EXT_FEATURE_REMOTE_INVALIDATE,
+};
+
+/**
+ * enum rds_ext_mr_state - State of an MR. Those up to advertised are of an MR
+ *   in use; each of the others is a way to its end, kept until the last trace
+ *   of the MR is gone.
+ * @RDS_EXT_MR_STATE_REGISTERING: Pages are pinned and the registration is under
+ *   way.
+ * @RDS_EXT_MR_STATE_MAPPED: Registered; the application has the key, or is
+ *   about to get it.
+ * @RDS_EXT_MR_STATE_ADVERTISED: A message with the key has been handed to a
+ *   connection.
+ * @RDS_EXT_MR_STATE_RELEASED: Use-once, and the peer has told by an extension
+ *   header that its RDMA is done.
+ * @RDS_EXT_MR_STATE_REMOTELY_INVALIDATED: Use-once, and the message behind the
+ *   peer's RDMA has invalidated the key.
+ * @RDS_EXT_MR_STATE_FREED: By the application, with RDS_FREE_MR.
+ * @RDS_EXT_MR_STATE_ORPHANED: Its socket was closed.
+ * @RDS_EXT_MR_STATE_UNSENT: The sendmsg() that mapped it has failed.
+ * @RDS_EXT_MR_STATE_EXPIRED: Use-once, older than the setting allows, and
+ *   revoked for that.
+ * @RDS_EXT_MR_STATE_REVOKED: By an operator, with mr-revoke.
+ * @RDS_EXT_MR_STATE_DEVICE_REMOVED: Its RDMA device is gone.
+ */
+enum rds_ext_mr_state {
+	RDS_EXT_MR_STATE_REGISTERING = 0,
+	RDS_EXT_MR_STATE_MAPPED = 1,
+	RDS_EXT_MR_STATE_ADVERTISED = 2,
+	RDS_EXT_MR_STATE_RELEASED = 3,
+	RDS_EXT_MR_STATE_REMOTELY_INVALIDATED = 4,
+	RDS_EXT_MR_STATE_FREED = 5,
+	RDS_EXT_MR_STATE_ORPHANED = 6,
+	RDS_EXT_MR_STATE_UNSENT = 7,
+	RDS_EXT_MR_STATE_EXPIRED = 8,
+	RDS_EXT_MR_STATE_REVOKED = 9,
+	RDS_EXT_MR_STATE_DEVICE_REMOVED = 10,
+
+	/* private: */
+	RDS_EXT_MR_STATE_MAX = RDS_EXT_MR_STATE_DEVICE_REMOVED,
+};
+
+/**
+ * enum rds_ext_mr_flag - Properties of an MR.
+ * @RDS_EXT_MR_FLAG_USE_ONCE: Mapped with RDS_RDMA_USE_ONCE.
+ * @RDS_EXT_MR_FLAG_INVALIDATE: Mapped with RDS_RDMA_INVALIDATE.
+ * @RDS_EXT_MR_FLAG_READWRITE: Mapped with RDS_RDMA_READWRITE.
+ * @RDS_EXT_MR_FLAG_IN_SENDMSG: Mapped by a control message of sendmsg()
+ *   (RDS_CMSG_RDMA_MAP).
+ * @RDS_EXT_MR_FLAG_FOR_DEST: Mapped for one peer (RDS_GET_MR_FOR_DEST).
+ * @RDS_EXT_MR_FLAG_REMOTE_INVALIDATE: Advertised with leave to invalidate it
+ *   remotely.
+ * @RDS_EXT_MR_FLAG_INVALIDATING: Its end has come; the key is being
+ *   invalidated, then its pages are unpinned.
+ * @RDS_EXT_MR_FLAG_AGED: Use-once, and mr-aged was sent for it.
+ */
+enum rds_ext_mr_flag {
+	RDS_EXT_MR_FLAG_USE_ONCE = 1U << 0,
+	RDS_EXT_MR_FLAG_INVALIDATE = 1U << 1,
+	RDS_EXT_MR_FLAG_READWRITE = 1U << 2,
+	RDS_EXT_MR_FLAG_IN_SENDMSG = 1U << 3,
+	RDS_EXT_MR_FLAG_FOR_DEST = 1U << 4,
+	RDS_EXT_MR_FLAG_REMOTE_INVALIDATE = 1U << 5,
+	RDS_EXT_MR_FLAG_INVALIDATING = 1U << 6,
+	RDS_EXT_MR_FLAG_AGED = 1U << 7,
+
+	/* private: */
+	RDS_EXT_MR_FLAG_MASK = RDS_EXT_MR_FLAG_USE_ONCE |
+		RDS_EXT_MR_FLAG_INVALIDATE |
+		RDS_EXT_MR_FLAG_READWRITE |
+		RDS_EXT_MR_FLAG_IN_SENDMSG |
+		RDS_EXT_MR_FLAG_FOR_DEST |
+		RDS_EXT_MR_FLAG_REMOTE_INVALIDATE |
+		RDS_EXT_MR_FLAG_INVALIDATING |
+		RDS_EXT_MR_FLAG_AGED,
 };
 
 /**
@@ -324,6 +520,24 @@ enum rds_ext_a_exthdr {
  *   announces, as 0xMMmm. Read only.
  * @RDS_EXT_A_SETTINGS_MODULE_VERSION: string, NUL-terminated. Version of
  *   rds_ext.ko. Read only.
+ * @RDS_EXT_A_SETTINGS_MR_ENGINE: u8, 0 to 1. 1 to register new MRs with the MR
+ *   engine, 0 to leave them to net/rds, so that the engine drains and the
+ *   module can be unloaded. Default 1.
+ * @RDS_EXT_A_SETTINGS_MR_POOL_MAX: u32, 16 to 1048576. MRs that the engine
+ *   allocates for each RDMA device at most, never more than half of what the
+ *   device has. Default 32768. At the limit new MRs fail with ENOBUFS; those
+ *   above a lowered one go as they are freed.
+ * @RDS_EXT_A_SETTINGS_MR_SOCK_MAX: u32. MRs of each socket at most, 0 for no
+ *   limit. Default 0. At the limit new MRs fail with ENOBUFS.
+ * @RDS_EXT_A_SETTINGS_MR_SOCK_BYTES: u64. Bytes that the MRs of each socket pin
+ *   at most, in whole pages; 0 for no limit. Default 0. At the limit new MRs
+ *   fail with ENOBUFS.
+ * @RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS: u32. Milliseconds after which a use-once
+ *   MR that is still in use raises mr-aged, to within a second; 0 for never.
+ *   Default 60000.
+ * @RDS_EXT_A_SETTINGS_MR_AGE_REVOKE: u8, 0 to 1. 1 to revoke a use-once MR of
+ *   that age, 0 to leave it. Default 0.
+ * @RDS_EXT_A_SETTINGS_PAD: Padding in front of 64-bit numbers, without meaning.
  */
 enum rds_ext_a_settings {
 	RDS_EXT_A_SETTINGS_VERSION_HEADER = 1,
@@ -331,10 +545,185 @@ enum rds_ext_a_settings {
 	RDS_EXT_A_SETTINGS_SUPPORTED_FEATURES,
 	RDS_EXT_A_SETTINGS_PROTOCOL_VERSION,
 	RDS_EXT_A_SETTINGS_MODULE_VERSION,
+	RDS_EXT_A_SETTINGS_MR_ENGINE,
+	RDS_EXT_A_SETTINGS_MR_POOL_MAX,
+	RDS_EXT_A_SETTINGS_MR_SOCK_MAX,
+	RDS_EXT_A_SETTINGS_MR_SOCK_BYTES,
+	RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS,
+	RDS_EXT_A_SETTINGS_MR_AGE_REVOKE,
+	RDS_EXT_A_SETTINGS_PAD,
 
 	/* private: */
 	__RDS_EXT_A_SETTINGS_MAX,
 	RDS_EXT_A_SETTINGS_MAX = (__RDS_EXT_A_SETTINGS_MAX - 1),
+};
+
+/**
+ * enum rds_ext_a_mr - Attributes: A memory region of the MR engine. MRs that
+ *   net/rds registered itself are not shown.
+ * @RDS_EXT_A_MR_ID: u32. Identifies the MR until it is gone. 1 and up, unique
+ *   on this host, never used twice before 2^32 MRs were made.
+ * @RDS_EXT_A_MR_DEVICE: string, NUL-terminated. Name of the RDMA device, e.g.
+ *   "rxe0".
+ * @RDS_EXT_A_MR_PID: u32. Process that mapped it, as the initial process
+ *   namespace numbers it.
+ * @RDS_EXT_A_MR_COMMAND: string, NUL-terminated. Command name of that process,
+ *   up to 15 bytes.
+ * @RDS_EXT_A_MR_UID: u32. User that its pinned pages are charged to, as the
+ *   initial user namespace numbers it.
+ * @RDS_EXT_A_MR_SOCKET: u64. Inode number of its socket, as in /proc/PID/fd; 0
+ *   where the socket has none.
+ * @RDS_EXT_A_MR_BOUND_ADDR: binary, exactly 16 bytes. Address of that socket;
+ *   IPv4 addresses are v4-mapped.
+ * @RDS_EXT_A_MR_BOUND_PORT: u32. Port of that socket.
+ * @RDS_EXT_A_MR_RKEY: u32. R_Key. Present only for a reader with CAP_NET_ADMIN
+ *   in the initial user namespace, and while the key is valid.
+ * @RDS_EXT_A_MR_LENGTH: u64. Length in bytes, as the application gave it.
+ * @RDS_EXT_A_MR_PAGES: u32. Pages that it pins.
+ * @RDS_EXT_A_MR_FLAGS: u32, bits of enum rds_ext_mr_flag. Properties.
+ * @RDS_EXT_A_MR_STATE: u32, one of enum rds_ext_mr_state. State.
+ * @RDS_EXT_A_MR_AGE_MS: u64. Milliseconds since it was registered.
+ * @RDS_EXT_A_MR_CONN_ID: u32. Connection that a message carried the key on
+ *   last; absent where none did, or the connection is gone.
+ * @RDS_EXT_A_MR_PEER_ADDR: binary, exactly 16 bytes. Peer that the key was
+ *   advertised to last, or that it was mapped for; absent where there is none.
+ * @RDS_EXT_A_MR_PAD: Padding in front of 64-bit numbers, without meaning.
+ */
+enum rds_ext_a_mr {
+	RDS_EXT_A_MR_ID = 1,
+	RDS_EXT_A_MR_DEVICE,
+	RDS_EXT_A_MR_PID,
+	RDS_EXT_A_MR_COMMAND,
+	RDS_EXT_A_MR_UID,
+	RDS_EXT_A_MR_SOCKET,
+	RDS_EXT_A_MR_BOUND_ADDR,
+	RDS_EXT_A_MR_BOUND_PORT,
+	RDS_EXT_A_MR_RKEY,
+	RDS_EXT_A_MR_LENGTH,
+	RDS_EXT_A_MR_PAGES,
+	RDS_EXT_A_MR_FLAGS,
+	RDS_EXT_A_MR_STATE,
+	RDS_EXT_A_MR_AGE_MS,
+	RDS_EXT_A_MR_CONN_ID,
+	RDS_EXT_A_MR_PEER_ADDR,
+	RDS_EXT_A_MR_PAD,
+
+	/* private: */
+	__RDS_EXT_A_MR_MAX,
+	RDS_EXT_A_MR_MAX = (__RDS_EXT_A_MR_MAX - 1),
+};
+
+/**
+ * enum rds_ext_a_pool - Attributes: The MRs of one RDMA device, and the queue
+ *   pair that registers and invalidates them.
+ * @RDS_EXT_A_POOL_DEVICE: string, NUL-terminated. Name of the RDMA device.
+ * @RDS_EXT_A_POOL_LIMIT: u32. MRs that may be allocated.
+ * @RDS_EXT_A_POOL_MRS: u32. MRs that are allocated.
+ * @RDS_EXT_A_POOL_MRS_PEAK: u32. Most MRs that were allocated at one time,
+ *   since the engine knows the device or pool-reset-peaks.
+ * @RDS_EXT_A_POOL_IN_USE: u32. MRs that are registered or about to be.
+ * @RDS_EXT_A_POOL_IN_USE_PEAK: u32. Most of those at one time.
+ * @RDS_EXT_A_POOL_INVALIDATING: u32. MRs whose end has come and whose keys are
+ *   not invalidated yet.
+ * @RDS_EXT_A_POOL_FREE: u32. MRs that are ready for use.
+ * @RDS_EXT_A_POOL_QUARANTINED: u32. Invalid MRs that keep their key for now,
+ *   since a peer may still name it in a message that invalidates.
+ * @RDS_EXT_A_POOL_PINNED_PAGES: u64. Pages that are pinned.
+ * @RDS_EXT_A_POOL_PINNED_PAGES_PEAK: u64. Most pages that were pinned at one
+ *   time.
+ * @RDS_EXT_A_POOL_ALLOCATED: u64. How often an MR was allocated.
+ * @RDS_EXT_A_POOL_DEALLOCATED: u64. How often one was deallocated.
+ * @RDS_EXT_A_POOL_REGISTRATIONS: u64. Registrations that were posted.
+ * @RDS_EXT_A_POOL_LOCAL_INVALIDATIONS: u64. Local invalidations that were
+ *   posted.
+ * @RDS_EXT_A_POOL_INVALIDATION_CHAINS: u64. Chains that these were posted in;
+ *   each has one completion.
+ * @RDS_EXT_A_POOL_REMOTE_INVALIDATIONS: u64. MRs that a peer's message has
+ *   invalidated.
+ * @RDS_EXT_A_POOL_RECOVERIES: u64. How often the queue pair was brought back
+ *   from an error.
+ * @RDS_EXT_A_POOL_STALE_REPLACED: u64. MRs that were deallocated since an error
+ *   left their state unknown.
+ * @RDS_EXT_A_POOL_EXHAUSTED: u64. How often the pool was at its limit.
+ * @RDS_EXT_A_POOL_PAD: Padding in front of 64-bit numbers, without meaning.
+ */
+enum rds_ext_a_pool {
+	RDS_EXT_A_POOL_DEVICE = 1,
+	RDS_EXT_A_POOL_LIMIT,
+	RDS_EXT_A_POOL_MRS,
+	RDS_EXT_A_POOL_MRS_PEAK,
+	RDS_EXT_A_POOL_IN_USE,
+	RDS_EXT_A_POOL_IN_USE_PEAK,
+	RDS_EXT_A_POOL_INVALIDATING,
+	RDS_EXT_A_POOL_FREE,
+	RDS_EXT_A_POOL_QUARANTINED,
+	RDS_EXT_A_POOL_PINNED_PAGES,
+	RDS_EXT_A_POOL_PINNED_PAGES_PEAK,
+	RDS_EXT_A_POOL_ALLOCATED,
+	RDS_EXT_A_POOL_DEALLOCATED,
+	RDS_EXT_A_POOL_REGISTRATIONS,
+	RDS_EXT_A_POOL_LOCAL_INVALIDATIONS,
+	RDS_EXT_A_POOL_INVALIDATION_CHAINS,
+	RDS_EXT_A_POOL_REMOTE_INVALIDATIONS,
+	RDS_EXT_A_POOL_RECOVERIES,
+	RDS_EXT_A_POOL_STALE_REPLACED,
+	RDS_EXT_A_POOL_EXHAUSTED,
+	RDS_EXT_A_POOL_PAD,
+
+	/* private: */
+	__RDS_EXT_A_POOL_MAX,
+	RDS_EXT_A_POOL_MAX = (__RDS_EXT_A_POOL_MAX - 1),
+};
+
+/**
+ * enum rds_ext_a_mr_stats - Attributes: What became of all MRs of the engine
+ *   since it was loaded. mapped is the sum of the ways to an end and of live.
+ * @RDS_EXT_A_MR_STATS_MAPPED: u64. Registered.
+ * @RDS_EXT_A_MR_STATS_LIVE: u64. Not at their end yet.
+ * @RDS_EXT_A_MR_STATS_ADVERTISED: u64. Advertised, each MR once.
+ * @RDS_EXT_A_MR_STATS_RELEASED: u64. Ended as released.
+ * @RDS_EXT_A_MR_STATS_REMOTELY_INVALIDATED: u64. Ended as remotely-invalidated.
+ * @RDS_EXT_A_MR_STATS_FREED: u64. Ended as freed.
+ * @RDS_EXT_A_MR_STATS_ORPHANED: u64. Ended as orphaned.
+ * @RDS_EXT_A_MR_STATS_UNSENT: u64. Ended as unsent.
+ * @RDS_EXT_A_MR_STATS_EXPIRED: u64. Ended as expired.
+ * @RDS_EXT_A_MR_STATS_REVOKED: u64. Ended as revoked.
+ * @RDS_EXT_A_MR_STATS_DEVICE_REMOVED: u64. Ended as device-removed.
+ * @RDS_EXT_A_MR_STATS_FAILED: u64. Could not be registered; not among mapped.
+ * @RDS_EXT_A_MR_STATS_AGED: u64. Use-once MRs that mr-aged was sent for.
+ * @RDS_EXT_A_MR_STATS_LIMITED_SOCKET: u64. Refused at a limit of the socket.
+ * @RDS_EXT_A_MR_STATS_LIMITED_USER: u64. Refused at RLIMIT_MEMLOCK of the user.
+ * @RDS_EXT_A_MR_STATS_LIMITED_POOL: u64. Refused at the limit of the pool.
+ * @RDS_EXT_A_MR_STATS_RELEASE_REFUSED: u64. Extension headers that named an MR
+ *   which was not advertised to their sender.
+ * @RDS_EXT_A_MR_STATS_INVALIDATE_FOREIGN: u64. Messages that invalidated a key
+ *   which was not advertised to their sender for that.
+ * @RDS_EXT_A_MR_STATS_PAD: Padding in front of 64-bit numbers, without meaning.
+ */
+enum rds_ext_a_mr_stats {
+	RDS_EXT_A_MR_STATS_MAPPED = 1,
+	RDS_EXT_A_MR_STATS_LIVE,
+	RDS_EXT_A_MR_STATS_ADVERTISED,
+	RDS_EXT_A_MR_STATS_RELEASED,
+	RDS_EXT_A_MR_STATS_REMOTELY_INVALIDATED,
+	RDS_EXT_A_MR_STATS_FREED,
+	RDS_EXT_A_MR_STATS_ORPHANED,
+	RDS_EXT_A_MR_STATS_UNSENT,
+	RDS_EXT_A_MR_STATS_EXPIRED,
+	RDS_EXT_A_MR_STATS_REVOKED,
+	RDS_EXT_A_MR_STATS_DEVICE_REMOVED,
+	RDS_EXT_A_MR_STATS_FAILED,
+	RDS_EXT_A_MR_STATS_AGED,
+	RDS_EXT_A_MR_STATS_LIMITED_SOCKET,
+	RDS_EXT_A_MR_STATS_LIMITED_USER,
+	RDS_EXT_A_MR_STATS_LIMITED_POOL,
+	RDS_EXT_A_MR_STATS_RELEASE_REFUSED,
+	RDS_EXT_A_MR_STATS_INVALIDATE_FOREIGN,
+	RDS_EXT_A_MR_STATS_PAD,
+
+	/* private: */
+	__RDS_EXT_A_MR_STATS_MAX,
+	RDS_EXT_A_MR_STATS_MAX = (__RDS_EXT_A_MR_STATS_MAX - 1),
 };
 
 /**
@@ -347,11 +736,24 @@ enum rds_ext_a_settings {
  *   unknown one that was met, with counters.
  * @RDS_EXT_CMD_SETTINGS_GET: Get all settings.
  * @RDS_EXT_CMD_SETTINGS_SET: Change the settings that are present, all or none;
- *   at least one must be. They act on connections that are established from
- *   then on. Needs CAP_NET_ADMIN in the initial user namespace.
+ *   at least one must be. Those of the protocol act on connections that are
+ *   established from then on, those of MRs on MRs that are mapped from then on.
+ *   Needs CAP_NET_ADMIN in the initial user namespace.
  * @RDS_EXT_CMD_CONN_UP: A connection was established.
  * @RDS_EXT_CMD_CONN_DOWN: An established connection was lost or closed.
  * @RDS_EXT_CMD_VERSION_LEARNT: The peer's version header came in.
+ * @RDS_EXT_CMD_MR_GET: Get one MR by id, or dump those that match all
+ *   attributes of the request. MRs of other network namespaces are never shown.
+ * @RDS_EXT_CMD_MR_REVOKE: Invalidate an MR and unpin its pages. Its owner still
+ *   has to free it, which succeeds. Returns when the key is dead. Needs
+ *   CAP_NET_ADMIN in the initial user namespace.
+ * @RDS_EXT_CMD_MR_STATS_GET: Get the counters of the MR engine.
+ * @RDS_EXT_CMD_POOL_GET: Dump the pools, one for each RDMA device that the
+ *   engine has used.
+ * @RDS_EXT_CMD_POOL_RESET_PEAKS: Set the peaks of all pools to what they hold
+ *   now. Needs CAP_NET_ADMIN in the initial user namespace.
+ * @RDS_EXT_CMD_MR_AGED: A use-once MR has reached the age of the setting.
+ * @RDS_EXT_CMD_MR_REVOKED: An MR was revoked, by an operator or for its age.
  */
 enum rds_ext_cmd {
 	RDS_EXT_CMD_CONN_GET = 1,
@@ -361,6 +763,13 @@ enum rds_ext_cmd {
 	RDS_EXT_CMD_CONN_UP,
 	RDS_EXT_CMD_CONN_DOWN,
 	RDS_EXT_CMD_VERSION_LEARNT,
+	RDS_EXT_CMD_MR_GET,
+	RDS_EXT_CMD_MR_REVOKE,
+	RDS_EXT_CMD_MR_STATS_GET,
+	RDS_EXT_CMD_POOL_GET,
+	RDS_EXT_CMD_POOL_RESET_PEAKS,
+	RDS_EXT_CMD_MR_AGED,
+	RDS_EXT_CMD_MR_REVOKED,
 
 	/* private: */
 	__RDS_EXT_CMD_MAX,

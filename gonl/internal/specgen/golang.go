@@ -43,7 +43,7 @@ func renderEnums(f *family) ([]byte, error) {
 			}
 		}
 		b.WriteString(")\n\n")
-		table := strings.ToLower(typ[:1]) + typ[1:] + "Names"
+		table := uncamel(e.name) + "Names"
 		fmt.Fprintf(b, "// %s has the names of the specification, in its order.\nvar %s = nameTable{\n", table, table)
 		for _, en := range e.entries {
 			fmt.Fprintf(b, "{uint32(%s), %q},\n", typ+camel(en.name), en.name)
@@ -143,6 +143,9 @@ func renderTables(f *family) ([]byte, error) {
 		fmt.Fprintf(b, "var Set%s = &AttrSet{\nName: %q,\nAttrs: []Attr{\n", camel(s.name), s.name)
 		for _, a := range s.attrs {
 			fmt.Fprintf(b, "{Name: %q, Number: %s, Type: %s", a.name, goAttr(s, a), camel("type", a.typ))
+			if a.min != nil {
+				fmt.Fprintf(b, ", Min: %d", *a.min)
+			}
 			if a.max != nil {
 				fmt.Fprintf(b, ", Max: %d", *a.max)
 			}

@@ -44,6 +44,7 @@ func lower(parts ...string) string {
 var initialisms = map[string]string{
 	"id": "ID", "ib": "IB", "tcp": "TCP", "cm": "CM", "rds": "RDS",
 	"tx": "TX", "rx": "RX", "tos": "TOS", "ms": "MS", "mr": "MR", "mrs": "MRs",
+	"pid": "PID", "uid": "UID", "rkey": "RKey",
 }
 
 // camel makes an exported Go identifier.
@@ -59,6 +60,12 @@ func camel(parts ...string) string {
 		}
 	}
 	return b.String()
+}
+
+// uncamel makes a Go identifier that is not exported.
+func uncamel(name string) string {
+	first, rest, _ := strings.Cut(name, "-")
+	return first + camel(rest)
 }
 
 // rule says in words what values an attribute takes; enumName renders the

@@ -7,6 +7,10 @@
 // plants: 1 in recv.c: #include "rds_hooks.h"
 // plants: 1 in ib_send.c: #include "rds_hooks.h"
 // plants: 1 in ib_recv.c: #include "rds_hooks.h"
+// plants: 1 in ib_rdma.c: #include "rds_hooks.h"
+// plants: 1 in ib.c: #include "rds_hooks.h"
+// plants: 1 in rdma.c: #include "rds_hooks.h"
+// plants: 1 in send.c: #include "rds_hooks.h"
 
 @calls_a_hook@
 identifier hook =~ "^rds_hooks_";

@@ -3,18 +3,18 @@
  * Hands the planted calls over to rds_ext.ko. Built into rds.ko.
  */
 #include <linux/export.h>
-#include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/rwsem.h>
 
 #include "rds.h"
 #include "rds_hooks.h"
+#include "rds_hooks_ops.h"
 
 struct static_key_false rds_hooks_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(rds_hooks_key);
 
-/* Set and cleared under the mutex, read under RCU. */
-static const struct rds_hooks_ops __rcu *rds_hooks_ops;
-static DEFINE_MUTEX(rds_hooks_mutex);
+const struct rds_hooks_ops __rcu *rds_hooks_ops;
+DECLARE_RWSEM(rds_hooks_sem);
 
 /**
  * rds_hooks_register() - have operations run at the planted calls
@@ -28,7 +28,7 @@ int rds_hooks_register(const struct rds_hooks_ops *ops)
 {
 	int ret = 0;
 
-	mutex_lock(&rds_hooks_mutex);
+	down_write(&rds_hooks_sem);
 	if (rcu_access_pointer(rds_hooks_ops)) {
 		ret = -EBUSY;
 	} else {
@@ -40,7 +40,7 @@ int rds_hooks_register(const struct rds_hooks_ops *ops)
 		static_branch_enable(&rds_hooks_key);
 		rcu_assign_pointer(rds_hooks_ops, ops);
 	}
-	mutex_unlock(&rds_hooks_mutex);
+	up_write(&rds_hooks_sem);
 	/* Whoever found no operations has put its connection where a walk
 	 * will see it.
 	 */
@@ -57,12 +57,12 @@ EXPORT_SYMBOL_GPL(rds_hooks_register);
  */
 void rds_hooks_unregister(const struct rds_hooks_ops *ops)
 {
-	mutex_lock(&rds_hooks_mutex);
+	down_write(&rds_hooks_sem);
 	if (!WARN_ON_ONCE(rcu_access_pointer(rds_hooks_ops) != ops)) {
 		static_branch_disable(&rds_hooks_key);
 		RCU_INIT_POINTER(rds_hooks_ops, NULL);
 	}
-	mutex_unlock(&rds_hooks_mutex);
+	up_write(&rds_hooks_sem);
 	synchronize_rcu();
 }
 EXPORT_SYMBOL_GPL(rds_hooks_unregister);

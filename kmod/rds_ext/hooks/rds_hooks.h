@@ -3,23 +3,67 @@
  * The calls that the semantic patches in this folder plant in net/rds.
  *
  * Each is a jump over nothing (a static key) until rds_ext.ko registers its
- * operations. None may sleep: they run under rcu_read_lock(), which is also
- * what rds_hooks_unregister() waits for. So once it has returned, no operation
- * runs any more, and the module that they belong to may go; while it is
- * loaded, its use of the symbols below keeps rds.ko in place.
+ * operations. Those that may not sleep run under rcu_read_lock(); those that
+ * may hold a reference to the module or the semaphore that is taken to
+ * unregister. rds_hooks_unregister() waits for all of them. So once it has
+ * returned, no operation runs any more, and the module that they belong to may
+ * go; while it is loaded, its use of the symbols below keeps rds.ko in place.
+ *
+ * Memory regions
+ *
+ * What the transport's get_mr() returns is opaque to the core. One that the
+ * engine in rds_ext.ko has made is told from the transport's own by its lowest
+ * bit, so that each goes back to where it came from, also when the engine is
+ * switched on or off meanwhile. It holds a reference to rds_ext.ko until it is
+ * freed: a module with MRs in the hands of applications is in use.
  */
 #ifndef RDS_HOOKS_H
 #define RDS_HOOKS_H
 
 #include <linux/jump_label.h>
 #include <linux/types.h>
+#include <rdma/ib_verbs.h>
 
-struct rds_connection;
-struct rds_conn_path;
-struct rds_header;
+#include "rds.h"
+
+struct in6_addr;
+struct module;
+struct rds_ib_device;
+
+/**
+ * struct rds_hooks_ib - functions of rds_rdma.ko that the engine calls back
+ * @get_device: find the device by the last four bytes of a local address that
+ *	a connection has used; takes a reference. Any context.
+ * @get_client_data: find what RDS has made of an RDMA device; takes a
+ *	reference. Any context.
+ * @dev_put: drop such a reference. Any context.
+ */
+struct rds_hooks_ib {
+	struct rds_ib_device *(*get_device)(__be32 addr);
+	struct rds_ib_device *(*get_client_data)(struct ib_device *device);
+	void (*dev_put)(struct rds_ib_device *rds_ibdev);
+};
+
+/**
+ * struct rds_hooks_region - what is to be registered
+ * @sg: pinned pages; the engine's where it returns an MR, else still the
+ *	caller's
+ * @nents: their number
+ * @rs: the socket
+ * @key: set to the R_Key
+ * @length: in bytes, as the application gave it
+ */
+struct rds_hooks_region {
+	struct scatterlist *sg;
+	unsigned int nents;
+	struct rds_sock *rs;
+	u32 *key;
+	u64 length;
+};
 
 /**
  * struct rds_hooks_ops - what rds_ext.ko does at the planted calls
+ * @owner: the module, kept by each MR of the engine
  * @conn_created: a connection has been added. Process or softirq context, irqs
  *	off, under the lock of the connection hash.
  * @conn_destroyed: a connection is about to be freed; nothing else uses it any
@@ -40,8 +84,34 @@ struct rds_header;
  * @ext_next: get the extension header at the byte *pos and move *pos behind
  *	it. Returns its type, with up to *buflen bytes of payload in buf and
  *	their number in *buflen; 0 behind the last one. Any context.
+ * @tx_last: the last fragment of a message with an RDMA operation is about to
+ *	be posted. May turn the send into one with invalidate. Process or
+ *	softirq context.
+ * @rx_invalidate: a message has come in whose sender had a key invalidated.
+ *	Softirq context, before the message is looked at.
+ * @mr_get: register a region. Returns an MR of the engine, an error, or NULL to
+ *	leave it to the transport. Process context, may sleep.
+ * @mr_free: the last reference to an MR of the engine is gone. Where asked to
+ *	invalidate, and in a context that may sleep, returns when its key is
+ *	dead. Any context.
+ * @mr_sync: hand the memory of an MR of the engine to the CPU or the device.
+ *	Any context.
+ * @mr_mapped: an MR of the engine has got its flags and is about to be found
+ *	by its key. @conn is that of the sendmsg() that maps it, or NULL.
+ *	Process context.
+ * @mr_for_dest: it was mapped for one peer. Process context.
+ * @mr_unsent: the sendmsg() that mapped it has failed. Process context.
+ * @mr_release: a peer tells that it has used a key of this socket. Returns
+ *	false where it has no business to. Softirq or process context.
+ * @mr_orphaned: the socket of an MR of the engine is being closed. Process
+ *	context, irqs off.
+ * @mr_flush: wait until what was freed is invalidated and unpinned. Process
+ *	context, may sleep.
+ * @ibdev_removed: RDS gives up an RDMA device. Nobody finds it any more; the
+ *	engine has to let go of it. Process context, may sleep.
  */
 struct rds_hooks_ops {
+	struct module *owner;
 	void (*conn_created)(struct rds_connection *conn);
 	void (*conn_destroyed)(struct rds_connection *conn);
 	void (*path_up)(struct rds_conn_path *cp);
@@ -55,6 +125,23 @@ struct rds_hooks_ops {
 		       const void *data);
 	int (*ext_next)(const struct rds_header *hdr, unsigned int *pos,
 			void *buf, unsigned int *buflen);
+	void (*tx_last)(struct rds_connection *conn,
+			const struct rds_message *rm, struct ib_send_wr *wr);
+	void (*rx_invalidate)(struct rds_connection *conn, u32 key);
+	void *(*mr_get)(const struct rds_hooks_ib *ib,
+			const struct rds_hooks_region *region);
+	void (*mr_free)(void *mr, bool invalidate);
+	void (*mr_sync)(void *mr, int direction);
+	void (*mr_mapped)(void *mr, const struct rds_mr *rds,
+			  struct rds_connection *conn);
+	void (*mr_for_dest)(struct rds_sock *rs, u32 key,
+			    const struct in6_addr *peer);
+	void (*mr_unsent)(struct rds_sock *rs, u32 key);
+	bool (*mr_release)(struct rds_connection *conn, struct rds_sock *rs,
+			   u32 key);
+	void (*mr_orphaned)(void *mr);
+	void (*mr_flush)(void);
+	void (*ibdev_removed)(struct rds_ib_device *rds_ibdev);
 };
 
 int rds_hooks_register(const struct rds_hooks_ops *ops);
@@ -82,6 +169,25 @@ int rds_hooks_call_ext_add(struct rds_header *hdr, unsigned int type,
 			   const void *data);
 int rds_hooks_call_ext_next(const struct rds_header *hdr, unsigned int *pos,
 			    void *buf, unsigned int *buflen);
+
+void rds_hooks_call_tx_last(struct rds_connection *conn,
+			    const struct rds_message *rm,
+			    struct ib_send_wr *wr);
+void rds_hooks_call_rx_invalidate(struct rds_connection *conn, u32 key);
+void *rds_hooks_call_mr_get(const struct rds_hooks_ib *ib,
+			    const struct rds_hooks_region *region);
+void rds_hooks_call_mr_free(void *trans_private, bool invalidate);
+void rds_hooks_call_mr_sync(void *trans_private, int direction);
+void rds_hooks_call_mr_mapped(const struct rds_mr *mr,
+			      struct rds_connection *conn);
+void rds_hooks_call_mr_for_dest(struct rds_sock *rs, u32 key,
+				const struct sockaddr_storage *dest);
+void rds_hooks_call_mr_unsent(struct rds_sock *rs, u32 key);
+bool rds_hooks_call_mr_release(struct rds_connection *conn,
+			       struct rds_sock *rs, u32 key);
+void rds_hooks_call_mr_orphaned(const struct rds_mr *mr);
+void rds_hooks_call_mr_flush(void);
+void rds_hooks_call_ibdev_removed(struct rds_ib_device *rds_ibdev);
 
 static inline void rds_hooks_conn_created(struct rds_connection *conn)
 {
@@ -151,6 +257,125 @@ static inline int rds_hooks_ext_next(const struct rds_header *hdr,
 	if (static_branch_unlikely(&rds_hooks_key))
 		return rds_hooks_call_ext_next(hdr, pos, buf, buflen);
 	return -1;
+}
+
+/* Only messages with an RDMA operation can name a key of the peer. */
+static inline void rds_hooks_tx_last(struct rds_connection *conn,
+				     const struct rds_message *rm,
+				     struct ib_send_wr *wr)
+{
+	if (static_branch_unlikely(&rds_hooks_key) && rm->rdma.op_active)
+		rds_hooks_call_tx_last(conn, rm, wr);
+}
+
+static inline enum ib_wr_opcode rds_hooks_send_opcode(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_SEND_WITH_INV ? IB_WR_SEND : opcode;
+}
+
+static inline void rds_hooks_rx_invalidate(struct rds_connection *conn,
+					   const struct ib_wc *wc)
+{
+	if (static_branch_unlikely(&rds_hooks_key) &&
+	    wc->status == IB_WC_SUCCESS &&
+	    (wc->wc_flags & IB_WC_WITH_INVALIDATE))
+		rds_hooks_call_rx_invalidate(conn, wc->ex.invalidate_rkey);
+}
+
+/* Memory regions. Of the engine's are pointers with the lowest bit set. */
+
+static inline bool rds_hooks_mr_ours(const void *trans_private)
+{
+	return (unsigned long)trans_private & 1;
+}
+
+/* Returns NULL where the transport is to do it. */
+static inline void *rds_hooks_mr_get(const struct rds_hooks_ib *ib,
+				     struct scatterlist *sg,
+				     unsigned int nents, struct rds_sock *rs,
+				     u32 *key, u64 length)
+{
+	const struct rds_hooks_region region = {
+		.sg = sg, .nents = nents, .rs = rs, .key = key,
+		.length = length,
+	};
+
+	if (static_branch_unlikely(&rds_hooks_key) && sg)
+		return rds_hooks_call_mr_get(ib, &region);
+	return NULL;
+}
+
+/* The next two return false where the transport is to do it. */
+static inline bool rds_hooks_mr_free(void *trans_private, bool invalidate)
+{
+	if (static_branch_unlikely(&rds_hooks_key) &&
+	    rds_hooks_mr_ours(trans_private)) {
+		rds_hooks_call_mr_free(trans_private, invalidate);
+		return true;
+	}
+	return false;
+}
+
+static inline bool rds_hooks_mr_sync(void *trans_private, int direction)
+{
+	if (static_branch_unlikely(&rds_hooks_key) &&
+	    rds_hooks_mr_ours(trans_private)) {
+		rds_hooks_call_mr_sync(trans_private, direction);
+		return true;
+	}
+	return false;
+}
+
+static inline void rds_hooks_mr_mapped(const struct rds_mr *mr,
+				       const struct rds_conn_path *cp)
+{
+	if (static_branch_unlikely(&rds_hooks_key) &&
+	    rds_hooks_mr_ours(mr->r_trans_private))
+		rds_hooks_call_mr_mapped(mr, cp ? cp->cp_conn : NULL);
+}
+
+static inline void
+rds_hooks_mr_for_dest(struct rds_sock *rs, rds_rdma_cookie_t cookie,
+		      const struct sockaddr_storage *dest)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		rds_hooks_call_mr_for_dest(rs, rds_rdma_cookie_key(cookie),
+					   dest);
+}
+
+static inline void rds_hooks_mr_unsent(struct rds_sock *rs,
+				       rds_rdma_cookie_t cookie)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		rds_hooks_call_mr_unsent(rs, rds_rdma_cookie_key(cookie));
+}
+
+/* Returns whether the MR may be released. */
+static inline bool rds_hooks_mr_release(struct rds_connection *conn,
+					struct rds_sock *rs, u32 key)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		return rds_hooks_call_mr_release(conn, rs, key);
+	return true;
+}
+
+static inline void rds_hooks_mr_orphaned(const struct rds_mr *mr)
+{
+	if (static_branch_unlikely(&rds_hooks_key) &&
+	    rds_hooks_mr_ours(mr->r_trans_private))
+		rds_hooks_call_mr_orphaned(mr);
+}
+
+static inline void rds_hooks_mr_flush(void)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		rds_hooks_call_mr_flush();
+}
+
+static inline void rds_hooks_ibdev_removed(struct rds_ib_device *rds_ibdev)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		rds_hooks_call_ibdev_removed(rds_ibdev);
 }
 
 #endif /* RDS_HOOKS_H */

@@ -7,6 +7,7 @@
  *	type <number> <name> <length of payload> <feature bits>
  *	feature <name> <bit mask>
  *	flag <name> <bit mask>
+ *	dest-flag <name> <bit mask>
  */
 #include <stdio.h>
 
@@ -26,6 +27,10 @@ int main(void)
 			       desc->len, desc->features);
 	}
 	printf("feature\tEXT_TYPES\t0x%04x\n", EXTHDR_FEAT_EXT_TYPES);
+	printf("feature\tREMOTE_INVALIDATE\t0x%04x\n",
+	       EXTHDR_FEAT_REMOTE_INVALIDATE);
 	printf("flag\tREPLY_WANTED\t0x%04x\n", EXTHDR_REPLY_WANTED);
+	printf("dest-flag\tMAY_INVALIDATE\t0x%02x\n",
+	       EXTHDR_DEST_MAY_INVALIDATE);
 	return ferror(stdout) || fclose(stdout);
 }

@@ -14,6 +14,7 @@ static const u8 dest[] = { 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8 };
 static const u8 bytes[] = { 0x00, 0x10, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00 };
 static const u8 npaths[] = { 0x00, 0x08 };
 static const u8 one[] = { 0x00 };
+static const u8 inval[] = { EXTHDR_DEST_MAY_INVALIDATE };
 
 /* What the next call of the cursor must give. */
 static void expect_next(const u8 *space, unsigned int *pos,
@@ -63,6 +64,35 @@ static void stock_types(void)
 	}
 }
 
+static void own_types(void)
+{
+	static const struct {
+		unsigned int type, number, len, features;
+		const char *name;
+	} want[] = {
+		{ EXTHDR_RDMA_DEST_FLAGS, 9, 1, 0x0002, "RDMA_DEST_FLAGS" },
+	};
+	const struct exthdr_desc *desc;
+	enum stock_kernel kernel;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		desc = exthdr_lookup(want[i].number);
+		CHECK_EQ(want[i].type, want[i].number);
+		CHECK(desc);
+		if (!desc)
+			continue;
+		CHECK_EQ(desc->len, want[i].len);
+		CHECK_EQ(desc->features, want[i].features);
+		CHECK(!strcmp(desc->name, want[i].name));
+		for (kernel = 0; kernel < STOCK_KERNELS; kernel++)
+			CHECK(!stock_knows(kernel, want[i].number));
+	}
+	CHECK_EQ(EXTHDR_FEAT_EXT_TYPES, 0x0001);
+	CHECK_EQ(EXTHDR_FEAT_REMOTE_INVALIDATE, 0x0002);
+	CHECK_EQ(EXTHDR_DEST_MAY_INVALIDATE, 0x01);
+}
+
 static void unknown_types(void)
 {
 	CHECK(!exthdr_lookup(0));
@@ -94,10 +124,10 @@ static void table_is_sound(void)
 			CHECK(!other || strcmp(other->name, desc->name));
 		}
 	}
-	CHECK(known >= 7);
+	CHECK(known >= 8);
 #ifdef EXTRA_TYPES
 	/* The variant with types added: see the Makefile. */
-	CHECK_EQ(known, 7 + 4);
+	CHECK_EQ(known, 8 + 4);
 #endif
 }
 
@@ -212,6 +242,33 @@ static void exactly_full(void)
 	expect_next(space, &pos, EXTHDR_OK, EXTHDR_SPORT_IDX, 6, 1);
 	expect_next(space, &pos, EXTHDR_OK, EXTHDR_RDMA_DEST, 8, 8);
 	expect_next(space, &pos, EXTHDR_END, 0, 0, 0);
+}
+
+/*
+ * The fullest message that we send: a key on offer with its flags, and the
+ * announcement on the connection's first message.
+ */
+static void offer_and_announcement(void)
+{
+	static const u8 want[EXTHDR_SPACE] = {
+		3, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8,
+		9, 0x01, 1, 0x00, 0x01, 0x03, 0x01,
+	};
+	u8 space[EXTHDR_SPACE] = { 0 };
+
+	CHECK_EQ(exthdr_add(space, EXTHDR_RDMA_DEST, dest), EXTHDR_OK);
+	CHECK_EQ(exthdr_add(space, EXTHDR_RDMA_DEST_FLAGS, inval), EXTHDR_OK);
+	CHECK_EQ(exthdr_room(space), 5);
+	CHECK_EQ(exthdr_add(space, EXTHDR_VERSION, ver), EXTHDR_OK);
+	CHECK_EQ(exthdr_room(space), 0);
+	CHECK_BYTES(space, want, EXTHDR_SPACE);
+	CHECK(exthdr_find(space, EXTHDR_RDMA_DEST_FLAGS) == space + 10);
+
+	/* The message is sent again: nothing changes, with the bit or without. */
+	CHECK_EQ(exthdr_add(space, EXTHDR_RDMA_DEST_FLAGS, inval), EXTHDR_SAME);
+	CHECK_EQ(exthdr_add(space, EXTHDR_RDMA_DEST_FLAGS, one),
+		 EXTHDR_DUPLICATE);
+	CHECK_BYTES(space, want, EXTHDR_SPACE);
 }
 
 static void one_byte_short(void)
@@ -378,6 +435,64 @@ static void stock_skips_version(void)
 	}
 }
 
+/*
+ * Leave to invalidate, sent to a stock peer: its one byte would make what
+ * follows the payload of a version header, and hide a key.
+ */
+static void stock_misreads_flags(void)
+{
+	static const u8 space[EXTHDR_SPACE] = {
+		9, EXTHDR_DEST_MAY_INVALIDATE, 2, 0xde, 0xad, 0xbe, 0xef,
+	};
+	struct stock_ext seen[EXTHDR_SPACE];
+	enum stock_kernel kernel;
+	unsigned int i, n;
+
+	for (kernel = 0; kernel < STOCK_KERNELS; kernel++) {
+		n = stock_parse(kernel, space, seen);
+		CHECK(n >= 2);
+		CHECK_EQ(seen[1].type, EXTHDR_VERSION);
+		for (i = 0; i < n; i++)
+			CHECK(seen[i].type != EXTHDR_RDMA);
+	}
+}
+
+/*
+ * A peer may go on sending flags for a while after rds_ext.ko was unloaded
+ * here. In the order that we send it must do no harm.
+ */
+static void stock_survives_flags(void)
+{
+	/* With VERSION behind, in front, and without it. */
+	static const unsigned int types[3][2] = {
+		{ EXTHDR_RDMA_DEST_FLAGS, EXTHDR_VERSION },
+		{ EXTHDR_VERSION, EXTHDR_RDMA_DEST_FLAGS },
+		{ EXTHDR_RDMA_DEST_FLAGS, EXTHDR_NONE },
+	};
+	struct stock_ext seen[EXTHDR_SPACE];
+	enum stock_kernel kernel;
+	unsigned int way, i, n;
+
+	for (way = 0; way < ARRAY_SIZE(types); way++) {
+		u8 space[EXTHDR_SPACE] = { 0 };
+
+		CHECK_EQ(exthdr_add(space, EXTHDR_RDMA_DEST, dest), EXTHDR_OK);
+		for (i = 0; i < 2 && types[way][i] != EXTHDR_NONE; i++)
+			CHECK_EQ(exthdr_add(space, types[way][i],
+					    types[way][i] == EXTHDR_VERSION ?
+					    ver : inval), EXTHDR_OK);
+		for (kernel = 0; kernel < STOCK_KERNELS; kernel++) {
+			n = stock_parse(kernel, space, seen);
+			CHECK(n >= 3);
+			CHECK_EQ(seen[0].type, EXTHDR_RDMA_DEST);
+			CHECK_BYTES(seen[0].payload, dest, 8);
+			for (i = 1; i < n; i++)
+				CHECK(seen[i].type == EXTHDR_VERSION ||
+				      seen[i].type == EXTHDR_RDMA_DEST_FLAGS);
+		}
+	}
+}
+
 /* Why an own type may not go to a stock peer: its payload becomes types. */
 static void stock_misreads_unknown(void)
 {
@@ -393,6 +508,7 @@ static void stock_misreads_unknown(void)
 
 const struct test unit_tests[] = {
 	{ "types and lengths of stock kernels", stock_types },
+	{ "types, lengths and bits of this project", own_types },
 	{ "unknown types are unknown", unknown_types },
 	{ "table is sound", table_is_sound },
 	{ "empty space", empty_space },
@@ -402,6 +518,7 @@ const struct test unit_tests[] = {
 	{ "unknown type is not added", unknown_is_not_added },
 	{ "no room", no_room },
 	{ "exactly full, without terminator", exactly_full },
+	{ "offer, its flags and announcement in one", offer_and_announcement },
 	{ "one byte short", one_byte_short },
 	{ "stray bytes behind the terminator are free", stray_bytes_are_free },
 	{ "unknown type ends the parse", unknown_ends_parse },
@@ -411,5 +528,7 @@ const struct test unit_tests[] = {
 	{ "payload of the version header", version_payload },
 	{ "stock kernels see what was added", stock_skips_version },
 	{ "stock kernels misread unknown types", stock_misreads_unknown },
+	{ "stock kernels misread the flags of a key", stock_misreads_flags },
+	{ "flags behind their key do no harm", stock_survives_flags },
 	{ 0 },
 };

@@ -39,6 +39,7 @@ func Check(src Sources) ([]string, error) {
 	r.header(doc["header"], code)
 	r.types(doc["types"], code)
 	r.features(doc["features"], code, spec)
+	r.destFlags(doc["dest-flags"], code)
 	r.constants(doc["constants"], code, spec)
 	r.counters(doc["counters"], spec)
 	return r, nil
@@ -153,6 +154,22 @@ func (r *report) features(t *table, code *code, spec *spec) {
 	}
 	if len(documented) != len(code.features)+len(code.flags) {
 		r.addf("features: %d lines, the codec has %d", len(documented), len(code.features)+len(code.flags))
+	}
+}
+
+// destFlags checks the bits of RDMA_DEST_FLAGS.
+func (r *report) destFlags(t *table, code *code) {
+	documented := map[string]uint64{}
+	for _, row := range t.rows {
+		documented[row["Name"]] = 1 << r.number("dest-flags", row["Bit"])
+	}
+	for name, mask := range code.destFlags {
+		if documented[name] != mask {
+			r.addf("flag %s: mask is %#x, %#x in the codec", name, documented[name], mask)
+		}
+	}
+	if len(documented) != len(code.destFlags) {
+		r.addf("dest-flags: %d lines, the codec has %d", len(documented), len(code.destFlags))
 	}
 }
 

@@ -61,13 +61,14 @@ func TestFindsDifferences(t *testing.T) {
 		old, new string
 		want     string
 	}{
-		{"name", &good.Doc, "| RDMA_DEST  |", "| RDMA_DST   |", `type 3: name is "RDMA_DST"`},
-		{"length", &good.Doc, "| NPATHS     |      2 |", "| NPATHS     |      3 |", "type 5: length is 3, want 2"},
+		{"name", &good.Doc, "| RDMA_DEST       |", "| RDMA_DST        |", `type 3: name is "RDMA_DST"`},
+		{"length", &good.Doc, "| NPATHS          |      2 |", "| NPATHS          |      3 |", "type 5: length is 3, want 2"},
 		{"layout", &good.Doc, "be32 bytes, u8 direction, u8 pad[3]", "be32 bytes, u8 direction, u8 pad[2]", "type 4: fields of the payload have 7 bytes"},
 		{"layout text", &good.Doc, "be16 paths", "two bytes", "type 5: payload: field"},
 		{"line gone", &good.Doc, "|    6 | GEN_NUM", "|    8 | GEN_NUM", "type 6 (GEN_NUM): not documented"},
-		{"type too many", &good.Doc, "|    8 | SPORT_IDX", "|    9 | SPORT_IDX", "type 9: documented, but"},
+		{"type too many", &good.Doc, "|    8 | SPORT_IDX", "|   10 | SPORT_IDX", "type 10: documented, but"},
 		{"needs", &good.Doc, "be16 features, be16 version         | all mainline | - ", "be16 features, be16 version         | all mainline | EXT_TYPES ", "type 1: needs features 0x1, want 0x0"},
+		{"needs nothing", &good.Doc, "| rds_ext.ko   | REMOTE_INVALIDATE |", "| rds_ext.ko   | -                 |", "type 9: needs features 0x0, want 0x2"},
 		{"needs unknown", &good.Doc, "be16 features, be16 version         | all mainline | - ", "be16 features, be16 version         | all mainline | SPEED ", `needs feature "SPEED"`},
 		{"header gap", &good.Doc, "|     20 |     2 | h_sport", "|     20 |     4 | h_sport", "h_dport is at 22"},
 		{"header size", &good.Doc, "|     32 |    16 | h_exthdr", "|     32 |    17 | h_exthdr", "has 49 bytes"},
@@ -76,10 +77,13 @@ func TestFindsDifferences(t *testing.T) {
 		{"first own", &good.Code, "first-own\t9", "first-own\t10", `constant "first own type"`},
 		{"constant gone", &good.Doc, "| first own type  |", "| first type      |", `constant "first own type": not documented`},
 		{"feature bit", &good.Doc, "|   0 | EXT_TYPES", "|   1 | EXT_TYPES", "feature EXT_TYPES: is bit 1"},
+		{"feature bits swapped", &good.Doc, "|   1 | REMOTE_INVALIDATE", "|   2 | REMOTE_INVALIDATE", "feature REMOTE_INVALIDATE: is bit 2"},
+		{"flag bit", &good.Doc, "|   0 | MAY_INVALIDATE", "|   1 | MAY_INVALIDATE", "flag MAY_INVALIDATE: mask is 0x2, 0x1 in the codec"},
+		{"flag too many in the codec", &good.Code, "dest-flag\t", "dest-flag\tNEW\t0x02\ndest-flag\t", "flag NEW: mask is 0x0"},
 		{"reply bit", &good.Doc, "|  15 | REPLY_WANTED", "|  14 | REPLY_WANTED", "feature REPLY_WANTED: mask is 0x4000"},
 		{"feature of the spec", &good.Spec, "name: ext-types", "name: other", "feature EXT_TYPES: not in rds_ext.yaml"},
-		{"feature too many in the codec", &good.Code, "feature\tEXT", "feature\tNEW\t0x0002\nfeature\tEXT", "feature NEW: mask is 0x0"},
-		{"type too many in the codec", &good.Code, "first-own", "type\t9\tNEW\t2\t0x0001\nfirst-own", "type 9 (NEW): not documented"},
+		{"feature too many in the codec", &good.Code, "feature\tEXT", "feature\tNEW\t0x0004\nfeature\tEXT", "feature NEW: mask is 0x0"},
+		{"type too many in the codec", &good.Code, "first-own", "type\t10\tNEW\t2\t0x0001\nfirst-own", "type 10 (NEW): not documented"},
 		{"counter", &good.Doc, "| rx-unknown   |", "| rx-strange   |", "counters: documented are"},
 		{"counter of the spec", &good.Spec, "name: tx-rejected", "name: tx-refused", "counters: documented are"},
 	}
@@ -113,7 +117,7 @@ func TestUnreadable(t *testing.T) {
 	}{
 		{"no table", &good.Doc, "<!-- table: types -->", "", `table "types" is missing`},
 		{"table twice", &good.Doc, "<!-- table: types -->", "<!-- table: header -->", `table "header" stands there twice`},
-		{"cells", &good.Doc, "| RDMA_DEST  |", "| RDMA_DEST  ", "cells, want 6"},
+		{"cells", &good.Doc, "| RDMA_DEST       |", "| RDMA_DEST       ", "cells, want 6"},
 		{"codec", &good.Code, "space\t16", "spice\t16", "unknown kind of line"},
 		{"codec number", &good.Code, "space\t16", "space\tmuch", "invalid syntax"},
 		{"specification", &good.Spec, "name: protocol-version", "name: protocol", "missing"},

@@ -18,7 +18,7 @@ type table struct {
 
 // tableNames are the tables that the document must have, each announced by a
 // comment such as "<!-- table: types -->".
-var tableNames = []string{"header", "types", "features", "constants", "counters"}
+var tableNames = []string{"header", "types", "features", "constants", "counters", "dest-flags"}
 
 func parseTables(doc string) (map[string]*table, error) {
 	tables := map[string]*table{}
@@ -95,6 +95,8 @@ type code struct {
 	types    map[uint64]codeType
 	features map[string]uint64
 	flags    map[string]uint64
+	// destFlags are the bits of RDMA_DEST_FLAGS.
+	destFlags map[string]uint64
 }
 
 func parseCode(dump string) (*code, error) {
@@ -102,6 +104,8 @@ func parseCode(dump string) (*code, error) {
 		types:    map[uint64]codeType{},
 		features: map[string]uint64{},
 		flags:    map[string]uint64{},
+
+		destFlags: map[string]uint64{},
 	}
 	for _, line := range strings.Split(strings.TrimSpace(dump), "\n") {
 		f := strings.Split(line, "\t")
@@ -122,6 +126,8 @@ func parseCode(dump string) (*code, error) {
 			c.features[f[1]] = num(2)
 		case f[0] == "flag" && len(f) == 3:
 			c.flags[f[1]] = num(2)
+		case f[0] == "dest-flag" && len(f) == 3:
+			c.destFlags[f[1]] = num(2)
 		default:
 			err = errors.New("unknown kind of line")
 		}

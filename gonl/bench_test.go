@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+package gonl
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// benchMRs is as many MRs as an operator should be able to list at once.
+const benchMRs = 10000
+
+// mrDump is the reply to a dump of n MRs as a kernel gives it, in datagrams of
+// up to 32 KiB, and how many attributes there are in it. Command and R_Key
+// differ, as they would.
+func mrDump(n int) (datagrams [][]byte, attrs int) {
+	var d []byte
+	for i := range n {
+		m := msg(testFamily, fMulti, 0, genl(8, mrAttrsOf(uint32(i+1), fmt.Sprintf("task-%d", i/64), uint32(i)<<8)))
+		if len(d)+len(m) > 32<<10 {
+			datagrams, d = append(datagrams, d), nil
+		}
+		d = append(d, m...)
+	}
+	d = append(d, msg(tDone, fMulti, 0, u32(0))...)
+	return append(datagrams, d), 19 * n // padding included
+}
+
+// dumpKernel answers a dump with the same datagrams each time.
+func dumpKernel(t testing.TB, datagrams [][]byte) *fakeKernel {
+	return newFakeKernel(t, func(r request) [][]byte {
+		out := make([][]byte, 0, len(datagrams))
+		for _, d := range datagrams {
+			for rest := d; len(rest) > 0; {
+				binary.NativeEndian.PutUint32(rest[8:], r.seq)
+				rest = rest[binary.NativeEndian.Uint32(rest):]
+			}
+			out = append(out, bytes.Clone(d))
+		}
+		return out
+	})
+}
+
+// TestMRDumpCost: what a long list costs for each MR, since an allocation for
+// each attribute once made it ten times as slow.
+func TestMRDumpCost(t *testing.T) {
+	datagrams, attrs := mrDump(benchMRs)
+	c := dumpKernel(t, datagrams).client()
+	list := func() {
+		mrs, err := c.MRs(context.Background(), MRFilter{})
+		if err != nil || len(mrs) != benchMRs {
+			t.Fatalf("%d MRs, %v", len(mrs), err)
+		}
+	}
+	allocs := testing.AllocsPerRun(3, list) / benchMRs
+	start := time.Now()
+	list()
+	took := time.Since(start)
+	t.Logf("%d MRs in %d datagrams: %v, %.0f attributes/s, %.3f allocations/MR",
+		benchMRs, len(datagrams), took, float64(attrs)/took.Seconds(), allocs)
+	if allocs > 0.25 {
+		t.Errorf("%.3f allocations for each MR, want at most 0.25", allocs)
+	}
+}
+
+func BenchmarkMRs(b *testing.B) {
+	datagrams, attrs := mrDump(benchMRs)
+	c := dumpKernel(b, datagrams).client()
+	b.ReportAllocs()
+	for b.Loop() {
+		if mrs, err := c.MRs(b.Context(), MRFilter{}); err != nil || len(mrs) != benchMRs {
+			b.Fatalf("%d MRs, %v", len(mrs), err)
+		}
+	}
+	b.ReportMetric(float64(attrs)*float64(b.N)/b.Elapsed().Seconds(), "attrs/s")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchMRs, "ns/MR")
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <rdma/ib_verbs.h>
+
+#include "rds.h"
+
+#include "announce.h"
+#include "conn.h"
+#include "counters.h"
+#include "exthdr.h"
+#include "lease.h"
+#include "mr.h"
+#include "mrdev.h"
+#include "mrstats.h"
+#include "mrtable.h"
+
+/**
+ * rext_leases_init() - begin without leases
+ * @leases: those of a connection that nobody else knows yet
+ *
+ * Context: any.
+ */
+void rext_leases_init(struct rext_leases *leases)
+{
+	INIT_LIST_HEAD(&leases->given);
+	xa_init(&leases->taken);
+	leases->n_taken = 0;
+}
+
+/*
+ * Called with the locks of the connection and of the device held. The reference
+ * of the lease is the caller's then, to be dropped without them.
+ */
+static void take_back(struct rext_mr *m)
+{
+	list_del_init(&m->lease);
+	m->lease_conn = 0;
+	if (m->quarantined) {
+		m->quarantined = false;
+		m->dev->gauge.quarantined--;
+	}
+}
+
+/* Returns an MR that was leased, with the reference of the lease. */
+static struct rext_mr *take_one_back(struct rext_conn *c)
+{
+	unsigned long flags;
+	struct rext_mr *m;
+
+	spin_lock_irqsave(&c->lock, flags);
+	m = list_first_entry_or_null(&c->leases.given, struct rext_mr, lease);
+	if (m) {
+		spin_lock(&m->dev->lock);
+		take_back(m);
+		spin_unlock(&m->dev->lock);
+	}
+	spin_unlock_irqrestore(&c->lock, flags);
+	return m;
+}
+
+/**
+ * rext_leases_end() - an incarnation of a connection is over
+ * @c: the connection
+ *
+ * Context: process. No message of it comes or goes any more.
+ */
+void rext_leases_end(struct rext_conn *c)
+{
+	struct rext_mr *m;
+	unsigned long flags;
+
+	while ((m = take_one_back(c)))
+		rext_mr_put(m);
+	spin_lock_irqsave(&c->lock, flags);
+	xa_destroy(&c->leases.taken);
+	c->leases.n_taken = 0;
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/* Called with the lock of the connection held. */
+static bool agreed(const struct rext_conn *c)
+{
+	return rext_announce_agreed(&c->announce) &
+	       RDS_EXT_FEATURE_REMOTE_INVALIDATE;
+}
+
+/* Called with the locks of the connection and of the device held. */
+static bool may_give(const struct rext_conn *c, const struct rext_mr *m)
+{
+	const u32 flags = RDS_EXT_MR_FLAG_USE_ONCE |
+			  RDS_EXT_MR_FLAG_IN_SENDMSG;
+
+	return agreed(c) && (m->flags & flags) == flags && !m->lease_conn &&
+	       m->dev->gauge.quarantined < REXT_LEASES_QUARANTINED;
+}
+
+/* Called with the locks of the connection and of the device held. */
+static bool give(struct rext_conn *c, struct rext_mr *m, struct rds_header *hdr)
+{
+	u8 dest_flags = EXTHDR_DEST_MAY_INVALIDATE;
+
+	if (!may_give(c, m) ||
+	    !rext_counters_add(hdr->h_exthdr, EXTHDR_RDMA_DEST_FLAGS,
+			       &dest_flags))
+		return false;
+	refcount_inc(&m->refs);
+	m->lease_conn = c->id;
+	m->flags |= RDS_EXT_MR_FLAG_REMOTE_INVALIDATE;
+	list_add_tail(&m->lease, &c->leases.given);
+	return true;
+}
+
+/* The payload of RDMA_DEST begins with the key, and stands anywhere. */
+static u32 key_of(const u8 *dest)
+{
+	return (u32)dest[0] << 24 | dest[1] << 16 | dest[2] << 8 | dest[3];
+}
+
+/* Returns NULL where the header has none. */
+static const u8 *find_dest(const struct rds_header *hdr)
+{
+	/* Nearly every message: no extension header at all. */
+	if (!hdr->h_exthdr[0])
+		return NULL;
+	return exthdr_find(hdr->h_exthdr, EXTHDR_RDMA_DEST);
+}
+
+/**
+ * rext_lease_tx() - a message is about to leave over IB
+ * @rds: its connection
+ * @hdr: the header that goes on the wire
+ *
+ * Context: process or softirq, under rcu_read_lock().
+ * Return: true where the header has changed.
+ */
+bool rext_lease_tx(struct rds_connection *rds, struct rds_header *hdr)
+{
+	const u8 *dest = find_dest(hdr);
+	struct rext_conn *c;
+	struct rext_mr *m;
+	unsigned long flags;
+	bool changed = false;
+
+	if (!dest)
+		return false;
+	m = rext_mrtable_of_address(&rds->c_laddr, key_of(dest));
+	c = rext_conn_find(rds);
+	if (!m || !c)
+		return false;
+
+	spin_lock_irqsave(&c->lock, flags);
+	spin_lock(&m->dev->lock);
+	if (rext_mr_in_use(m)) {
+		rext_mr_advertised(m, c->id, &rds->c_faddr);
+		changed = give(c, m, hdr);
+	}
+	spin_unlock(&m->dev->lock);
+	spin_unlock_irqrestore(&c->lock, flags);
+	return changed;
+}
+
+/* Called with the lock of the connection held. */
+static void take(struct rext_conn *c, u32 key)
+{
+	struct rext_leases *leases = &c->leases;
+	void *old;
+
+	if (!agreed(c) || leases->n_taken >= REXT_LEASES_TAKEN)
+		return;
+	/* Without memory it is released without being invalidated. */
+	old = xa_store(&leases->taken, key, xa_mk_value(1), GFP_ATOMIC);
+	if (!old)
+		WRITE_ONCE(leases->n_taken, leases->n_taken + 1);
+}
+
+/**
+ * rext_lease_rx() - a message has come in over IB
+ * @rds: its connection
+ * @hdr: the header of its first fragment
+ *
+ * Context: softirq, one caller at a time for each connection.
+ */
+void rext_lease_rx(struct rds_connection *rds, const struct rds_header *hdr)
+{
+	const u8 *dest = find_dest(hdr);
+	const u8 *dest_flags;
+	struct rext_conn *c;
+	unsigned long flags;
+
+	if (!dest)
+		return;
+	dest_flags = exthdr_find(hdr->h_exthdr, EXTHDR_RDMA_DEST_FLAGS);
+	if (!dest_flags || !(*dest_flags & EXTHDR_DEST_MAY_INVALIDATE))
+		return;
+	c = rext_conn_find(rds);
+	if (!c)
+		return;
+	spin_lock_irqsave(&c->lock, flags);
+	take(c, key_of(dest));
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/**
+ * rext_lease_tx_last() - the message behind an RDMA is about to leave
+ * @rds: its connection
+ * @rm: the message
+ * @wr: the send of its last fragment
+ *
+ * Context: process or softirq, under rcu_read_lock().
+ */
+void rext_lease_tx_last(struct rds_connection *rds,
+			const struct rds_message *rm, struct ib_send_wr *wr)
+{
+	struct rext_conn *c = rext_conn_find(rds);
+	u32 key = rm->rdma.op_rkey;
+	unsigned long flags;
+	bool taken = false;
+
+	if (!c || !READ_ONCE(c->leases.n_taken))
+		return;
+	spin_lock_irqsave(&c->lock, flags);
+	if (xa_erase(&c->leases.taken, key)) {
+		WRITE_ONCE(c->leases.n_taken, c->leases.n_taken - 1);
+		taken = true;
+	}
+	spin_unlock_irqrestore(&c->lock, flags);
+	if (!taken)
+		return;
+
+	/* Not before a read of that memory has its answer. */
+	wr->opcode = IB_WR_SEND_WITH_INV;
+	wr->ex.invalidate_rkey = key;
+	wr->send_flags |= IB_SEND_FENCE;
+}
+
+/**
+ * rext_lease_rx_invalidate() - a message has invalidated a key
+ * @rds: its connection
+ * @key: the key
+ *
+ * Context: softirq, under rcu_read_lock(); before the message is looked at.
+ */
+void rext_lease_rx_invalidate(struct rds_connection *rds, u32 key)
+{
+	struct rext_mr *m = rext_mrtable_of_address(&rds->c_laddr, key);
+	struct rext_conn *c = rext_conn_find(rds);
+	unsigned long flags;
+	bool leased = false;
+
+	if (m && c) {
+		spin_lock_irqsave(&c->lock, flags);
+		spin_lock(&m->dev->lock);
+		leased = m->lease_conn == c->id;
+		if (leased) {
+			take_back(m);
+			m->dev->count.remote_inv++;
+		}
+		/* With leave or without, the device has done it. */
+		m->valid = false;
+		rext_mr_end_locked(m, RDS_EXT_MR_STATE_REMOTELY_INVALIDATED);
+		spin_unlock(&m->dev->lock);
+		spin_unlock_irqrestore(&c->lock, flags);
+	}
+	if (leased)
+		rext_mr_put(m);
+	else
+		rext_mrstats_inc(REXT_MRSTAT_INVALIDATE_FOREIGN);
+}
+
+/**
+ * rext_lease_used() - a message tells that its sender is done with a key
+ * @rds: its connection
+ * @m: the MR
+ *
+ * Context: any, under rcu_read_lock().
+ */
+void rext_lease_used(struct rds_connection *rds, struct rext_mr *m)
+{
+	struct rext_conn *c;
+	unsigned long flags;
+	bool leased;
+
+	if (!READ_ONCE(m->lease_conn))
+		return;
+	c = rext_conn_find(rds);
+	if (!c)
+		return;
+	spin_lock_irqsave(&c->lock, flags);
+	spin_lock(&m->dev->lock);
+	leased = m->lease_conn == c->id;
+	if (leased)
+		take_back(m);
+	spin_unlock(&m->dev->lock);
+	spin_unlock_irqrestore(&c->lock, flags);
+	if (leased)
+		rext_mr_put(m);
+}
