@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -121,8 +122,8 @@ func (c *Client) do(ctx context.Context, cmd uint8, attrs []byte) error {
 }
 
 // execute sends one request and hands each object of the reply to visit, as
-// its attributes, while the reply still comes in. interrupted tells that a dump
-// was not consistent.
+// its attributes, while the reply still comes in; visit must not keep them.
+// interrupted tells that a dump was not consistent.
 func (c *Client) execute(ctx context.Context, cmd uint8, attrs []byte, flags netlink.HeaderFlags, visit func(attrs []byte) error) (interrupted bool, err error) {
 	op, ok := spec.OpByNumber(cmd)
 	if !ok {
@@ -168,7 +169,7 @@ func (c *Client) exchange(req genetlink.Message, flags netlink.HeaderFlags, visi
 		return err
 	}
 	for c.session.open {
-		for m, err := range c.session.ReceiveIter() {
+		for m, err := range c.session.messages() {
 			switch {
 			case err != nil:
 				return err
@@ -219,6 +220,10 @@ func dump[T any](ctx context.Context, c *Client, cmd uint8, attrs []byte, parse 
 			v, err := parse(b)
 			if err != nil {
 				return err
+			}
+			if len(list) == cap(list) {
+				// Twice as many: append would move a long list many times.
+				list = slices.Grow(list, len(list)+16)
 			}
 			list = append(list, v)
 			return nil

@@ -556,6 +556,25 @@ func ExampleClient_SetSettings() {
 	}
 }
 
+func ExampleClient_MRs() {
+	c, err := Dial()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = c.Close() }()
+	mrs, err := c.MRs(context.Background(), MRFilter{State: ptr(MRStateAdvertised)})
+	if err != nil && !errors.Is(err, ErrPartial) {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range mrs {
+		if m.Age > time.Minute {
+			fmt.Println(m.Command, m.PID, "waits for", *m.Peer, "to use", m.Length, "bytes")
+		}
+	}
+}
+
 func ExampleClient_Events() {
 	c, err := Dial()
 	if err != nil {

@@ -108,7 +108,7 @@ type EventStream struct {
 	link   link
 	family uint16
 	now    func() time.Time
-	queue  []netlink.Message
+	queue  []netlink.Message // of one datagram; the next is received when it is empty
 }
 
 // Events subscribes to the events of the groups given, of connections if there

@@ -3,7 +3,6 @@
 package gonl
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 // its place.
 type link interface {
 	send(ctx context.Context, b []byte) error
-	// recv returns one datagram of the kernel, in memory of its own.
+	// recv returns one datagram of the kernel, which is good until the next call.
 	recv(ctx context.Context) ([]byte, error)
 	join(group uint32) error
 	close() error
@@ -129,7 +128,7 @@ func (l *sysLink) recv(ctx context.Context) ([]byte, error) {
 		if nl, ok := from.(*unix.SockaddrNetlink); !ok || nl.Pid != 0 {
 			continue
 		}
-		return bytes.Clone(l.buf[:n]), nil
+		return l.buf[:n:n], nil
 	}
 }
 

@@ -5,6 +5,7 @@
 package gonl
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -44,7 +45,7 @@ type recorder struct {
 func (r *recorder) recv(ctx context.Context) ([]byte, error) {
 	b, err := r.link.recv(ctx)
 	if err == nil {
-		r.got = append(r.got, b)
+		r.got = append(r.got, bytes.Clone(b))
 	}
 	return b, err
 }

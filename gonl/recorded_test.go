@@ -51,6 +51,11 @@ type meaning struct {
 	ExtHdrs  []ExtHdr
 	Settings Settings
 	Events   []Event
+	MRs      []MR
+	MR       MR
+	Pools    []Pool
+	MRStats  MRStats
+	MREvents []Event
 }
 
 func TestRecordings(t *testing.T) {
@@ -84,6 +89,25 @@ func replay(t *testing.T, dir string) {
 	if got.Settings, err = c.Settings(t.Context()); err != nil {
 		t.Error(err)
 	}
+	name = "mrs"
+	if got.MRs, err = c.MRs(t.Context(), MRFilter{}); err != nil {
+		t.Error(err)
+	}
+	name = "mr"
+	if got.MR, err = c.MR(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+	name = "pools"
+	if got.Pools, err = c.Pools(t.Context()); err != nil {
+		t.Error(err)
+	}
+	name = "mr-stats"
+	if got.MRStats, err = c.MRStats(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if s := got.MRStats; s.Mapped != s.Live+s.Ends() || s.Live != uint64(len(got.MRs)) {
+		t.Errorf("%d MRs mapped, %d live, %d ended, %d in the list", s.Mapped, s.Live, s.Ends(), len(got.MRs))
+	}
 	for _, tt := range []struct {
 		name string
 		call func() error
@@ -93,6 +117,8 @@ func replay(t *testing.T, dir string) {
 		{"refused-id", func() error { _, err := c.Conn(t.Context(), 0); return err }, syscall.ERANGE, "id"},
 		{"refused-range", func() error { return c.SetSettings(t.Context(), SettingsChange{FeatureMask: ptr(^Feature(0))}) }, syscall.EINVAL, "feature-mask"},
 		{"refused-empty", func() error { return c.SetSettings(t.Context(), SettingsChange{}) }, syscall.EINVAL, ""},
+		{"refused-mr", func() error { _, err := c.MR(t.Context(), ^uint32(0)); return err }, syscall.ENOENT, "id"},
+		{"refused-revoke", func() error { return c.RevokeMR(t.Context(), 0) }, syscall.ERANGE, "id"},
 	} {
 		name = tt.name
 		err := tt.call()
@@ -101,12 +127,13 @@ func replay(t *testing.T, dir string) {
 			t.Errorf("%s: %#v", tt.name, err)
 		}
 	}
-	got.Events = replayEvents(t, dir)
+	got.Events = replayEvents(t, dir, "events")
+	got.MREvents = replayEvents(t, dir, "mr-events")
 	compare(t, filepath.Join(dir, "want.json"), got)
 }
 
-func replayEvents(t *testing.T, dir string) []Event {
-	datagrams := recorded(t, dir, "events", 0)
+func replayEvents(t *testing.T, dir, name string) []Event {
+	datagrams := recorded(t, dir, name, 0)
 	k, s := stream(t, t.Context())
 	// The family has whatever number it had on that machine.
 	s.family = binary.LittleEndian.Uint16(datagrams[0][4:])

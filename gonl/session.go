@@ -3,6 +3,7 @@
 package gonl
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -75,8 +76,21 @@ func (s *session) Receive() ([]netlink.Message, error) {
 }
 
 // ReceiveIter yields the messages of the next datagram that belongs to the
-// request at hand.
+// request at hand, each in memory of its own, since the library may keep them.
 func (s *session) ReceiveIter() iter.Seq2[netlink.Message, error] {
+	return func(yield func(netlink.Message, error) bool) {
+		for m, err := range s.messages() {
+			m.Data = bytes.Clone(m.Data)
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// messages is ReceiveIter without copies: what it yields is good until the next
+// datagram is received.
+func (s *session) messages() iter.Seq2[netlink.Message, error] {
 	return func(yield func(netlink.Message, error) bool) {
 		for found := false; !found; {
 			b, err := s.link.recv(s.ctx)
@@ -92,7 +106,7 @@ func (s *session) ReceiveIter() iter.Seq2[netlink.Message, error] {
 			// All of them are noted before any is handed out: whoever stops
 			// half-way must not make the next request wait for an end that
 			// has come already.
-			var mine []netlink.Message
+			mine := msgs[:0]
 			for _, m := range msgs {
 				if s.note(m) {
 					mine = append(mine, m)
@@ -129,7 +143,8 @@ func (s *session) note(m netlink.Message) bool {
 
 // splitDatagram takes the messages of a datagram apart. They share its memory.
 func splitDatagram(b []byte) ([]netlink.Message, error) {
-	var out []netlink.Message
+	// Those of a list have some 200 bytes.
+	out := make([]netlink.Message, 0, 1+len(b)/128)
 	for len(b) > 0 {
 		if len(b) < nlHeaderLen {
 			return nil, malformed("datagram", fmt.Errorf("%d bytes behind the last message", len(b)))

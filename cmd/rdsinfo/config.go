@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +16,22 @@ import (
 )
 
 const configHelp = `Show or change the settings of rds_ext.ko. They hold for the whole host, until
-the module is unloaded, and act on connections that are established from then on.
+the module is unloaded. Those of the protocol act on connections that are
+established from then on, those of MRs on MRs that are mapped from then on.
 
   version-header      on or off: announce version and features in the first message
   feature-mask        features that may be announced: names joined by commas,
                       a number such as 0x1, "all" that are supported, or "none"
+  mr-engine           on or off: register new MRs with the MR engine; off leaves them
+                      to net/rds, so that the engine drains and can be unloaded
+  mr-pool-max         MRs that the engine allocates for each RDMA device at most,
+                      16 to 1048576, never more than half of what the device has
+  mr-sock-max         MRs of each socket at most, 0 for no limit
+  mr-sock-bytes       bytes that the MRs of each socket pin at most, 0 for no limit;
+                      with K, M or G behind the number in units of 1024
+  mr-max-age-ms       age in milliseconds, or with a unit such as 90s, at which a
+                      use-once MR that is still in use is reported (mr-aged); 0: never
+  mr-age-revoke       on or off: revoke use-once MRs of that age
   supported-features  features that the module knows (read only)
   protocol-version    protocol version that the module announces (read only)
   module-version      version of rds_ext.ko (read only)`
@@ -34,23 +46,36 @@ type setting struct {
 }
 
 var settings = []setting{
-	{
-		key: "version-header",
-		text: func(s gonl.Settings) string {
-			if s.VersionHeader {
-				return "on"
-			}
-			return "off"
-		},
-		json: func(s gonl.Settings) any { return s.VersionHeader },
-		set:  setVersionHeader,
-	},
+	onOff("version-header",
+		func(s gonl.Settings) bool { return s.VersionHeader },
+		func(to *gonl.SettingsChange, on bool) { to.VersionHeader = &on }),
 	{
 		key:  "feature-mask",
 		text: func(s gonl.Settings) string { return s.FeatureMask.String() },
 		json: func(s gonl.Settings) any { return s.FeatureMask },
 		set:  setFeatureMask,
 	},
+	onOff("mr-engine",
+		func(s gonl.Settings) bool { return s.MREngine },
+		func(to *gonl.SettingsChange, on bool) { to.MREngine = &on }),
+	number("mr-pool-max", parseNumber,
+		func(s gonl.Settings) uint64 { return uint64(s.MRPoolMax) },
+		func(to *gonl.SettingsChange, n uint64) { v := uint32(n); to.MRPoolMax = &v }),
+	number("mr-sock-max", parseNumber,
+		func(s gonl.Settings) uint64 { return uint64(s.MRSockMax) },
+		func(to *gonl.SettingsChange, n uint64) { v := uint32(n); to.MRSockMax = &v }),
+	number("mr-sock-bytes", parseBytes,
+		func(s gonl.Settings) uint64 { return s.MRSockBytes },
+		func(to *gonl.SettingsChange, n uint64) { to.MRSockBytes = &n }),
+	number("mr-max-age-ms", parseMillis,
+		func(s gonl.Settings) uint64 { return uint64(s.MRMaxAge.Milliseconds()) },
+		func(to *gonl.SettingsChange, n uint64) {
+			v := time.Duration(n) * time.Millisecond
+			to.MRMaxAge = &v
+		}),
+	onOff("mr-age-revoke",
+		func(s gonl.Settings) bool { return s.MRAgeRevoke },
+		func(to *gonl.SettingsChange, on bool) { to.MRAgeRevoke = &on }),
 	{
 		key:  "supported-features",
 		text: func(s gonl.Settings) string { return s.SupportedFeatures.String() },
@@ -80,19 +105,6 @@ func findSetting(key string) (setting, error) {
 	return setting{}, cli.Usagef("no setting %q; there are %s", key, strings.Join(keys, ", "))
 }
 
-func setVersionHeader(_ context.Context, _ control, value string, to *gonl.SettingsChange) error {
-	var on bool
-	switch strings.ToLower(value) {
-	case "on", "1", "yes", "true":
-		on = true
-	case "off", "0", "no", "false":
-	default:
-		return cli.Usagef("version-header is on or off, not %q", value)
-	}
-	to.VersionHeader = &on
-	return nil
-}
-
 func setFeatureMask(ctx context.Context, c control, value string, to *gonl.SettingsChange) error {
 	var mask gonl.Feature
 	if value == "all" {
@@ -104,8 +116,8 @@ func setFeatureMask(ctx context.Context, c control, value string, to *gonl.Setti
 	} else if n, err := strconv.ParseUint(value, 0, 32); err == nil {
 		mask = gonl.Feature(n)
 	} else if value == "" || mask.UnmarshalText([]byte(value)) != nil {
-		return cli.Usagef("feature-mask is all, none, a 32-bit number, or names joined by commas (%s, or bit-0 to bit-31), not %q",
-			gonl.FeatureExtTypes, value)
+		return cli.Usagef("feature-mask is all, none, a 32-bit number, or names joined by commas (%s, %s, or bit-0 to bit-31), not %q",
+			gonl.FeatureExtTypes, gonl.FeatureRemoteInvalidate, value)
 	}
 	to.FeatureMask = &mask
 	return nil
@@ -181,7 +193,8 @@ func (a *app) configSetCmd() *cobra.Command {
 		Short: "Change settings, all or none (needs CAP_NET_ADMIN)",
 		Long:  configHelp,
 		Example: "  rdsinfo config set version-header=off\n" +
-			"  rdsinfo config set feature-mask ext-types",
+			"  rdsinfo config set feature-mask ext-types\n" +
+			"  rdsinfo config set mr-max-age-ms=90s mr-age-revoke=on",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Usagef("which setting? give KEY=VALUE, such as version-header=off")

@@ -43,16 +43,25 @@ func (a *app) connShowCmd(use string) *cobra.Command {
 			if len(args) == 0 {
 				return a.connList(cmd, filter)
 			}
-			id, err := strconv.ParseUint(args[0], 10, 32)
-			if err != nil || id == 0 {
-				return cli.Usagef("connection %q is not a number from the ID column (1 or more)", args[0])
+			id, err := parseID("connection", args[0])
+			if err != nil {
+				return err
 			}
-			return a.connOne(cmd, uint32(id), filter)
+			return a.connOne(cmd, id, filter)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	filterFlags(cmd, &filter)
 	return cmd
+}
+
+// parseID reads the number of an object, of the kind what.
+func parseID(what, s string) (uint32, error) {
+	id, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || id == 0 {
+		return 0, cli.Usagef("%s %q is not a number from the ID column (1 or more)", what, s)
+	}
+	return uint32(id), nil
 }
 
 func (a *app) connList(cmd *cobra.Command, f gonl.Filter) error {

@@ -13,9 +13,15 @@ type control interface {
 	Conns(context.Context, gonl.Filter) ([]gonl.Conn, error)
 	Conn(context.Context, uint32) (gonl.Conn, error)
 	ExtHdrs(context.Context) ([]gonl.ExtHdr, error)
+	MRs(context.Context, gonl.MRFilter) ([]gonl.MR, error)
+	MR(context.Context, uint32) (gonl.MR, error)
+	RevokeMR(context.Context, uint32) error
+	MRStats(context.Context) (gonl.MRStats, error)
+	Pools(context.Context) ([]gonl.Pool, error)
+	ResetPeaks(context.Context) error
 	Settings(context.Context) (gonl.Settings, error)
 	SetSettings(context.Context, gonl.SettingsChange) error
-	Events(context.Context) (eventStream, error)
+	Events(context.Context, ...gonl.EventGroup) (eventStream, error)
 	Close() error
 }
 
@@ -36,8 +42,8 @@ func dialKernel() (control, error) {
 	return kernel{c}, nil
 }
 
-func (k kernel) Events(ctx context.Context) (eventStream, error) {
-	s, err := k.Client.Events(ctx)
+func (k kernel) Events(ctx context.Context, groups ...gonl.EventGroup) (eventStream, error) {
+	s, err := k.Client.Events(ctx, groups...)
 	if err != nil {
 		return nil, err
 	}

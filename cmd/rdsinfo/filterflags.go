@@ -5,7 +5,9 @@ package main
 import (
 	"encoding"
 	"fmt"
+	"math/bits"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,6 +49,32 @@ type peerKindFlag struct {
 
 func (f peerKindFlag) Set(s string) error { return f.textFlag.Set(strings.ReplaceAll(s, "_", "-")) }
 
+// numberFlag is a flag that sets *to, which is nil while the flag is not given.
+// What it accepts is said by numberRanges.
+type numberFlag[T uint32 | uint64] struct {
+	to   **T
+	kind string
+}
+
+func (f numberFlag[T]) String() string {
+	if f.to == nil || *f.to == nil {
+		return ""
+	}
+	return strconv.FormatUint(uint64(**f.to), 10)
+}
+
+func (f numberFlag[T]) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, bits.Len64(uint64(^T(0))))
+	if err != nil {
+		return err
+	}
+	v := T(n)
+	*f.to = &v
+	return nil
+}
+
+func (f numberFlag[T]) Type() string { return f.kind }
+
 // addrFlag is an address of an RDS socket.
 type addrFlag struct{ to *netip.Addr }
 
@@ -85,12 +113,35 @@ func filterFlags(cmd *cobra.Command, f *gonl.Filter) {
 		"only peers that were learnt to speak this protocol version")
 	fl.Var(peerKindFlag{textFlag[gonl.PeerKind, *gonl.PeerKind]{&f.PeerKind, "KIND"}}, "peer-kind",
 		"only peers that are stock, rds-ext or unknown")
-	for name, values := range map[string][]string{
+	completeFlags(cmd, map[string][]string{
 		"transport": {"ib", "tcp", "loop"},
 		"state":     {"down", "connecting", "disconnecting", "up", "resetting", "error"},
 		"peer-kind": {"stock", "rds-ext", "unknown"},
-	} {
-		// It can fail only for a flag that does not exist, and the flags are above.
+	})
+}
+
+// mrStates are the states of an MR, as --state takes them.
+var mrStates = []string{
+	"registering", "mapped", "advertised", "released", "remotely-invalidated", "freed",
+	"orphaned", "unsent", "expired", "revoked", "device-removed",
+}
+
+// mrFilterFlags adds the flags that select MRs, and their completion.
+func mrFilterFlags(cmd *cobra.Command, f *gonl.MRFilter) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.Device, "device", "", "only MRs of the RDMA device `NAME`")
+	fl.Var(numberFlag[uint32]{&f.PID, "PID"}, "pid", "only MRs that this process mapped")
+	fl.Var(numberFlag[uint64]{&f.Socket, "INODE"}, "socket", "only MRs of the socket with this inode number")
+	fl.Var(textFlag[gonl.MRState, *gonl.MRState]{&f.State, "STATE"}, "state",
+		"only this state: "+strings.Join(mrStates[:len(mrStates)-1], ", ")+" or "+mrStates[len(mrStates)-1])
+	fl.Var(numberFlag[uint32]{&f.ConnID, "ID"}, "conn", "only MRs whose key went to this connection last")
+	completeFlags(cmd, map[string][]string{"state": mrStates})
+}
+
+// completeFlags completes flags that take one of some values.
+func completeFlags(cmd *cobra.Command, flags map[string][]string) {
+	for name, values := range flags {
+		// It can fail only for a flag that does not exist.
 		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err)
 		}

@@ -8,10 +8,16 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
+// gcPercent spares most command lines the garbage collector: below 16 MiB it has
+// nothing to do, which is enough for a list of 10,000 MRs.
+const gcPercent = 400
+
 func main() {
+	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, dialKernel)
 	stop()

@@ -11,9 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rds-ext/rds_ext/gonl"
 )
@@ -43,6 +45,24 @@ func TestOutput(t *testing.T) {
 		"conn-stock":          "conn --peer-kind stock",
 		"conn-one":            "conn 1",
 		"conn-one-json":       "conn show 7 --json",
+		"mr-help":             "mr show --help",
+		"mr-revoke-help":      "mr revoke --help",
+		"mr-stats-help":       "mr stats --help",
+		"pool-help":           "pool --help",
+		"mr":                  "mr",
+		"mr-json":             "mr show --json",
+		"mr-none":             "mr --pid 1 --device none",
+		"mr-none-json":        "mr --pid 1 --device none --json",
+		"mr-filter":           "mr --device rxe0 --pid 4711 --socket 34567 --state advertised --conn 1",
+		"mr-state":            "mr --state revoked",
+		"mr-one":              "mr 5",
+		"mr-one-json":         "mr show 6 --json",
+		"mr-revoke":           "mr revoke 6",
+		"mr-stats":            "mr stats",
+		"mr-stats-json":       "mr stats --json",
+		"pool":                "pool",
+		"pool-json":           "pool show --json",
+		"pool-reset":          "pool reset-peaks",
 		"exthdr":              "exthdr",
 		"exthdr-json":         "exthdr --json",
 		"config":              "config get",
@@ -56,9 +76,17 @@ func TestOutput(t *testing.T) {
 		"monitor":             "monitor --count 3",
 		"monitor-json":        "monitor --json --count 3",
 		"monitor-filter":      "monitor --transport tcp --count 1",
+		"monitor-all":         "monitor --count 6",
+		"monitor-mr":          "monitor --events mr --count 3",
+		"monitor-mr-json":     "monitor --events mr --json --count 3",
+		"monitor-mr-local":    "monitor --events mr,conn --local 2001:db8::1 --count 2",
+		"monitor-mr-peer":     "monitor --peer 192.0.2.2 --count 4",
 		"completion-commands": "__completeNoDesc c",
 		"completion-state":    "__completeNoDesc conn --state d",
 		"completion-set":      "__completeNoDesc config set v",
+		"completion-mr":       "__completeNoDesc mr r",
+		"completion-mr-state": "__completeNoDesc mr --state re",
+		"completion-events":   "__completeNoDesc monitor --events c",
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := rdsinfo(t.Context(), newFake(), strings.Fields(args)...)
@@ -89,6 +117,7 @@ func TestOutput(t *testing.T) {
 func TestErrors(t *testing.T) {
 	perm := &gonl.OpError{Op: "settings-set", Errno: syscall.EPERM, Message: "rds_ext: changing settings needs CAP_NET_ADMIN"}
 	inval := &gonl.OpError{Op: "settings-set", Errno: syscall.EINVAL, Message: "feature not supported", Attr: "feature-mask", Offset: 20}
+	revoke := &gonl.OpError{Op: "mr-revoke", Errno: syscall.EPERM, Message: "needs CAP_NET_ADMIN"}
 	for _, tt := range []struct {
 		args string
 		f    func(*fakeControl)
@@ -102,7 +131,40 @@ func TestErrors(t *testing.T) {
 		{"conn 0", nil, exitUsage, "1 or more"},
 		{"monitor --count 2m", nil, exitUsage, "--count must be a whole number from 1"},
 		{"conn --json=maybe", nil, exitUsage, "--json must be true or false"},
-		{"config set feature-mask=0xffff", func(f *fakeControl) { f.setErr = inval }, exitFailure, "supported are: ext-types"},
+		{"config set feature-mask=0xffff", func(f *fakeControl) { f.setErr = inval }, exitFailure, "supported are: ext-types,remote-invalidate"},
+		{"mr 0", nil, exitUsage, "1 or more"},
+		{"mr -- -1", nil, exitUsage, "1 or more"},
+		{"mr 4294967296", nil, exitUsage, "1 or more"},
+		{"mr 99", nil, exitFailure, "mr-get: no such MR, attribute id (ENOENT)"},
+		{"mr 5 --pid 4711", nil, exitUsage, "no sense"},
+		{"mr 5 6", nil, exitUsage, "at most 1"},
+		{"mr --pid x", nil, exitUsage, "--pid must be a whole number from 0 to 4294967295, not \"x\""},
+		{"mr --pid 4294967296", nil, exitUsage, "--pid must be a whole number"},
+		{"mr --socket -1", nil, exitUsage, "--socket must be a whole number from 0"},
+		{"mr --conn 0", nil, exitUsage, "1 or more"},
+		{"mr --state gone", nil, exitUsage, "none of registering, mapped"},
+		{"mr revoke", nil, exitUsage, "accepts 1 arg"},
+		{"mr revoke x", nil, exitUsage, "MR \"x\" is not a number"},
+		{"mr revoke 5", func(f *fakeControl) { f.setErr = revoke }, exitPermission, "permission denied: needs CAP_NET_ADMIN (EPERM); run it as root"},
+		{"mr stats 5", nil, exitUsage, "unknown command"},
+		{"mr", func(f *fakeControl) { f.err = errors.New("broken") }, exitFailure, "broken"},
+		{"mr stats", func(f *fakeControl) { f.err = errors.New("broken") }, exitFailure, "broken"},
+		{"pool", func(f *fakeControl) { f.err = errors.New("broken") }, exitFailure, "broken"},
+		{"pool rxe0", nil, exitUsage, "unknown command"},
+		{"pool reset-peaks", func(f *fakeControl) { f.setErr = revoke }, exitPermission, "permission denied"},
+		{"monitor --events all", nil, exitUsage, "--events is conn, mr or conn,mr, not \"all\""},
+		{"monitor --events mr --transport ib", nil, exitUsage, "the others are about connections"},
+		{"config set mr-engine=2", nil, exitUsage, "mr-engine is on or off"},
+		{"config set mr-pool-max=15", nil, exitUsage, "mr-pool-max is a number from 16 to 1048576, not \"15\""},
+		{"config set mr-pool-max=1048577", nil, exitUsage, "16 to 1048576"},
+		{"config set mr-sock-max=4294967296", nil, exitUsage, "from 0 to 4294967295"},
+		{"config set mr-sock-bytes=5T", nil, exitUsage, "with K, M or G behind it"},
+		{"config set mr-sock-bytes=17179869184G", nil, exitUsage, "with K, M or G behind it"},
+		{"config set mr-sock-bytes=", nil, exitUsage, "with K, M or G behind it"},
+		{"config set mr-max-age-ms=1.5", nil, exitUsage, "a time with its unit such as 90s"},
+		{"config set mr-max-age-ms=1us", nil, exitUsage, "milliseconds"},
+		{"config set mr-max-age-ms=-1s", nil, exitUsage, "milliseconds"},
+		{"config set mr-max-age-ms=1200h", nil, exitUsage, "4294967295"},
 		{"conns", nil, exitUsage, "unknown command"},
 		{"config", nil, exitUsage, "config get or config set"},
 		{"conn a", nil, exitUsage, "not a number"},
@@ -146,14 +208,14 @@ func TestErrors(t *testing.T) {
 		if out != "" && !strings.HasPrefix(tt.args, "monitor") {
 			t.Errorf("rdsinfo %s: prints %q", tt.args, out)
 		}
-		if len(f.changes) != 0 {
-			t.Errorf("rdsinfo %s: changed %+v", tt.args, f.changes)
+		if len(f.changes) != 0 || len(f.revoked) != 0 || f.resets != 0 {
+			t.Errorf("rdsinfo %s: changed %+v, revoked %v, reset %d times", tt.args, f.changes, f.revoked, f.resets)
 		}
 	}
 }
 
 func TestNotLoaded(t *testing.T) {
-	for _, args := range []string{"conn", "exthdr", "config get", "config set version-header=on", "monitor"} {
+	for _, args := range []string{"conn", "exthdr", "config get", "config set version-header=on", "monitor", "mr", "mr 1", "mr revoke 1", "mr stats", "pool", "pool reset-peaks"} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), strings.Fields(args), &out, &errs,
 			func() (control, error) { return nil, fmt.Errorf("gonl: %w", gonl.ErrNotLoaded) })
@@ -185,7 +247,7 @@ func TestVersionSpellings(t *testing.T) {
 }
 
 func TestPartialList(t *testing.T) {
-	for _, args := range [][]string{{"conn"}, {"conn", "--json"}, {"exthdr"}} {
+	for _, args := range [][]string{{"conn"}, {"conn", "--json"}, {"exthdr"}, {"mr"}, {"mr", "--json"}, {"pool"}, {"pool", "--json"}} {
 		f := newFake()
 		f.err = gonl.ErrPartial
 		code, out, errs := rdsinfo(t.Context(), f, args...)
@@ -202,7 +264,15 @@ func TestConfigSet(t *testing.T) {
 	}{
 		{"version-header=on", gonl.SettingsChange{VersionHeader: ptr(true)}},
 		{"version_header 0", gonl.SettingsChange{VersionHeader: ptr(false)}},
-		{"feature-mask=all", gonl.SettingsChange{FeatureMask: ptr(gonl.Feature(1))}},
+		{"feature-mask=all", gonl.SettingsChange{FeatureMask: ptr(gonl.Feature(3))}},
+		{"mr-engine=off mr-age-revoke=on", gonl.SettingsChange{MREngine: ptr(false), MRAgeRevoke: ptr(true)}},
+		{"mr_pool_max=16 mr-sock-max=4294967295", gonl.SettingsChange{MRPoolMax: ptr(uint32(16)), MRSockMax: ptr(uint32(1<<32 - 1))}},
+		{"mr-sock-bytes=64M", gonl.SettingsChange{MRSockBytes: ptr(uint64(64 << 20))}},
+		{"mr-sock-bytes 17179869183g", gonl.SettingsChange{MRSockBytes: ptr(uint64(17179869183 << 30))}},
+		{"mr-sock-bytes=12345", gonl.SettingsChange{MRSockBytes: ptr(uint64(12345))}},
+		{"mr-max-age-ms=1500", gonl.SettingsChange{MRMaxAge: ptr(1500 * time.Millisecond)}},
+		{"mr-max-age-ms=1m30s", gonl.SettingsChange{MRMaxAge: ptr(90 * time.Second)}},
+		{"mr-max-age-ms=0", gonl.SettingsChange{MRMaxAge: ptr(time.Duration(0))}},
 		{"feature-mask none", gonl.SettingsChange{FeatureMask: ptr(gonl.Feature(0))}},
 		{"feature-mask=ext-types,bit-9", gonl.SettingsChange{FeatureMask: ptr(gonl.Feature(0x201))}},
 		{"feature-mask=0xff version-header=no", gonl.SettingsChange{VersionHeader: ptr(false), FeatureMask: ptr(gonl.Feature(0xff))}},
@@ -219,6 +289,54 @@ func TestConfigSet(t *testing.T) {
 			t.Errorf("%s: closed %d times", tt.args, f.closed)
 		}
 	}
+}
+
+func TestRevokeAndReset(t *testing.T) {
+	f := newFake()
+	for _, args := range [][]string{{"mr", "revoke", "6"}, {"mr", "revoke", "4294967295", "--json"}, {"pool", "reset-peaks"}} {
+		code, out, errs := rdsinfo(t.Context(), f, args...)
+		if code != exitOK || out != "" || errs != "" {
+			t.Errorf("rdsinfo %v: exit code %d, %q, %q", args, code, out, errs)
+		}
+	}
+	if !slices.Equal(f.revoked, []uint32{6, 4294967295}) || f.resets != 1 {
+		t.Errorf("revoked %v, reset %d times", f.revoked, f.resets)
+	}
+}
+
+// TestEventGroups: the program subscribes to no more than it prints.
+func TestEventGroups(t *testing.T) {
+	both := []gonl.EventGroup{gonl.GroupConn, gonl.GroupMR}
+	for args, want := range map[string][]gonl.EventGroup{
+		"":                               both,
+		"--events mr":                    {gonl.GroupMR},
+		"--events conn":                  {gonl.GroupConn},
+		"--events conn,mr,conn":          both,
+		"--local 192.0.2.1":              both,
+		"--state up":                     {gonl.GroupConn},
+		"--events conn --transport loop": {gonl.GroupConn},
+	} {
+		f := newFake()
+		f.events, f.eventErr = nil, errors.New("end of the test")
+		var got []gonl.EventGroup
+		var out, errs bytes.Buffer
+		run(t.Context(), append([]string{"monitor"}, strings.Fields(args)...), &out, &errs,
+			func() (control, error) { return groupSpy{f, &got}, nil })
+		if !slices.Equal(got, want) {
+			t.Errorf("monitor %s: subscribed to %v, want %v", args, got, want)
+		}
+	}
+}
+
+// groupSpy notes what is subscribed to.
+type groupSpy struct {
+	*fakeControl
+	groups *[]gonl.EventGroup
+}
+
+func (s groupSpy) Events(ctx context.Context, groups ...gonl.EventGroup) (eventStream, error) {
+	*s.groups = groups
+	return s.fakeControl.Events(ctx, groups...)
 }
 
 // readyWriter cancels when the subscription is announced.

@@ -28,11 +28,13 @@ const (
 )
 
 const longHelp = `rdsinfo shows the RDS connections of this host and network namespace, with the
-protocol version and the features that each side announced, the counters of the
-extension headers, and the settings of rds_ext.ko. It follows connections as
-they come and go.
+protocol version and the features that each side announced; their memory regions
+(MRs), with owner, state and age; the pools of the MR engine; the counters of the
+extension headers; and the settings of rds_ext.ko. It follows connections as they
+come and go, and MRs as they grow old.
 
-Reading is for everybody; "config set" needs CAP_NET_ADMIN (root).
+Reading is for everybody, R_Keys aside; "config set", "mr revoke" and
+"pool reset-peaks" need CAP_NET_ADMIN (root).
 
 Exit codes:
   0  success
@@ -106,7 +108,10 @@ func (a *app) explain(err error) (int, string) {
 
 // numberRanges says what a flag that takes a number accepts.
 var numberRanges = map[string]string{
-	"count": "from 1",
+	"count":  "from 1",
+	"pid":    "from 0 to 4294967295",
+	"socket": "from 0",
+	"conn":   "from 1 to 4294967295",
 }
 
 func (a *app) root() *cobra.Command {
@@ -126,7 +131,7 @@ func (a *app) root() *cobra.Command {
 				return a.printVersion(c.Context())
 			}
 			c.PrintErrln(cli.HelpText(c))
-			return cli.Usagef("which command? conn, exthdr, config, monitor or version")
+			return cli.Usagef("which command? conn, mr, pool, exthdr, config, monitor or version")
 		},
 	}
 	cmd.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsinfo version\"")
@@ -134,7 +139,7 @@ func (a *app) root() *cobra.Command {
 		return cli.UsageError{Err: cli.PlainFlagError(err, numberRanges)}
 	})
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON instead of text")
-	cmd.AddCommand(a.connCmd(), a.exthdrCmd(), a.configCmd(), a.monitorCmd(), a.versionCmd())
+	cmd.AddCommand(a.connCmd(), a.mrCmd(), a.poolCmd(), a.exthdrCmd(), a.configCmd(), a.monitorCmd(), a.versionCmd())
 	return cmd
 }
 

@@ -264,6 +264,8 @@ void rext_conn_path_down(struct rds_conn_path *cp)
 	c->up = false;
 	rext_announce_reset(&c->announce);
 	spin_unlock_irqrestore(&c->lock, flags);
+	/* The shutdown has the right to transmit. */
+	c->read = NULL;
 	rext_leases_end(c);
 }
 

@@ -55,6 +55,8 @@ struct rds_conn_path;
  * @ups: how often path 0 came up
  * @downs: how often it went down after it had been up
  * @announce: the versions and features on this incarnation
+ * @read: RDMA read that was posted last, to compare; not under @lock, but with
+ *	the right to transmit on the connection
  * @leases: keys that one side may invalidate for the other on this incarnation
  */
 struct rext_conn {
@@ -63,6 +65,7 @@ struct rext_conn {
 	unsigned long key;
 	u32 id;
 	bool passive;
+	const void *read;
 
 	spinlock_t lock;	/* all below */
 	struct rds_connection *rds;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
 #include <rdma/ib_verbs.h>
 
 #include "rds.h"
@@ -27,8 +28,8 @@ void rext_leases_init(struct rext_leases *leases)
 }
 
 /*
- * Called with the locks of the connection and of the device held. The reference
- * of the lease is the caller's then, to be dropped without them.
+ * Called with the locks of the connection and of the device held. The references
+ * of the lease are the caller's then, to be dropped without them.
  */
 static void take_back(struct rext_mr *m)
 {
@@ -40,7 +41,17 @@ static void take_back(struct rext_mr *m)
 	}
 }
 
-/* Returns an MR that was leased, with the reference of the lease. */
+/*
+ * In a hook, so that the end of the module waits for us although we may be the
+ * last to keep it.
+ */
+static void put_lease(struct rext_mr *m)
+{
+	rext_mr_put(m);
+	module_put(THIS_MODULE);
+}
+
+/* Returns an MR that was leased, with the references of the lease. */
 static struct rext_mr *take_one_back(struct rext_conn *c)
 {
 	unsigned long flags;
@@ -69,7 +80,7 @@ void rext_leases_end(struct rext_conn *c)
 	unsigned long flags;
 
 	while ((m = take_one_back(c)))
-		rext_mr_put(m);
+		put_lease(m);
 	spin_lock_irqsave(&c->lock, flags);
 	xa_destroy(&c->leases.taken);
 	c->leases.n_taken = 0;
@@ -98,10 +109,14 @@ static bool give(struct rext_conn *c, struct rext_mr *m, struct rds_header *hdr)
 {
 	u8 dest_flags = EXTHDR_DEST_MAY_INVALIDATE;
 
-	if (!may_give(c, m) ||
-	    !rext_counters_add(hdr->h_exthdr, EXTHDR_RDMA_DEST_FLAGS,
-			       &dest_flags))
+	/* The key is kept for the peer, and with it the module. */
+	if (!may_give(c, m) || !try_module_get(THIS_MODULE))
 		return false;
+	if (!rext_counters_add(hdr->h_exthdr, EXTHDR_RDMA_DEST_FLAGS,
+			       &dest_flags)) {
+		module_put(THIS_MODULE);
+		return false;
+	}
 	refcount_inc(&m->refs);
 	m->lease_conn = c->id;
 	m->flags |= RDS_EXT_MR_FLAG_REMOTE_INVALIDATE;
@@ -159,16 +174,31 @@ bool rext_lease_tx(struct rds_connection *rds, struct rds_header *hdr)
 }
 
 /* Called with the lock of the connection held. */
+static bool forget(struct rext_leases *leases, u32 key)
+{
+	if (!xa_erase(&leases->taken, key))
+		return false;
+	WRITE_ONCE(leases->n_taken, leases->n_taken - 1);
+	return true;
+}
+
+/*
+ * Called with the lock of the connection held. A lease that is forgotten costs
+ * no more than that the peer invalidates the key itself: so a peer that never
+ * has its leases used cannot fill the table for good.
+ */
 static void take(struct rext_conn *c, u32 key)
 {
 	struct rext_leases *leases = &c->leases;
-	void *old;
+	unsigned long oldest = 0;
 
-	if (!agreed(c) || leases->n_taken >= REXT_LEASES_TAKEN)
+	if (!agreed(c))
 		return;
-	/* Without memory it is released without being invalidated. */
-	old = xa_store(&leases->taken, key, xa_mk_value(1), GFP_ATOMIC);
-	if (!old)
+	if (leases->n_taken >= REXT_LEASES_TAKEN &&
+	    xa_find(&leases->taken, &oldest, ULONG_MAX, XA_PRESENT))
+		forget(leases, oldest);
+	/* Without memory it is forgotten as well. */
+	if (!xa_store(&leases->taken, key, xa_mk_value(1), GFP_ATOMIC))
 		WRITE_ONCE(leases->n_taken, leases->n_taken + 1);
 }
 
@@ -188,15 +218,30 @@ void rext_lease_rx(struct rds_connection *rds, const struct rds_header *hdr)
 
 	if (!dest)
 		return;
-	dest_flags = exthdr_find(hdr->h_exthdr, EXTHDR_RDMA_DEST_FLAGS);
-	if (!dest_flags || !(*dest_flags & EXTHDR_DEST_MAY_INVALIDATE))
-		return;
 	c = rext_conn_find(rds);
 	if (!c)
 		return;
+	dest_flags = exthdr_find(hdr->h_exthdr, EXTHDR_RDMA_DEST_FLAGS);
 	spin_lock_irqsave(&c->lock, flags);
-	take(c, key_of(dest));
+	/* A key that comes up again, without leave, is another MR by now. */
+	if (dest_flags && (*dest_flags & EXTHDR_DEST_MAY_INVALIDATE))
+		take(c, key_of(dest));
+	else if (c->leases.n_taken)
+		forget(&c->leases, key_of(dest));
 	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/**
+ * rext_lease_taken() - whether a message would invalidate a key
+ * @c: its connection
+ * @key: the key that its RDMA operation has used
+ *
+ * Context: any.
+ * Return: true where the peer has given leave to.
+ */
+bool rext_lease_taken(struct rext_conn *c, u32 key)
+{
+	return READ_ONCE(c->leases.n_taken) && xa_load(&c->leases.taken, key);
 }
 
 /**
@@ -213,23 +258,20 @@ void rext_lease_tx_last(struct rds_connection *rds,
 	struct rext_conn *c = rext_conn_find(rds);
 	u32 key = rm->rdma.op_rkey;
 	unsigned long flags;
-	bool taken = false;
+	bool taken;
 
 	if (!c || !READ_ONCE(c->leases.n_taken))
 		return;
+	/* A read that was not waited for: loaded between it and its message. */
+	if (!rm->rdma.op_write && (rm->rdma.op_mapped || rm->rdma.op_odp_mr))
+		wr->send_flags |= IB_SEND_FENCE;
 	spin_lock_irqsave(&c->lock, flags);
-	if (xa_erase(&c->leases.taken, key)) {
-		WRITE_ONCE(c->leases.n_taken, c->leases.n_taken - 1);
-		taken = true;
-	}
+	taken = forget(&c->leases, key);
 	spin_unlock_irqrestore(&c->lock, flags);
 	if (!taken)
 		return;
-
-	/* Not before a read of that memory has its answer. */
 	wr->opcode = IB_WR_SEND_WITH_INV;
 	wr->ex.invalidate_rkey = key;
-	wr->send_flags |= IB_SEND_FENCE;
 }
 
 /**
@@ -261,7 +303,7 @@ void rext_lease_rx_invalidate(struct rds_connection *rds, u32 key)
 		spin_unlock_irqrestore(&c->lock, flags);
 	}
 	if (leased)
-		rext_mr_put(m);
+		put_lease(m);
 	else
 		rext_mrstats_inc(REXT_MRSTAT_INVALIDATE_FOREIGN);
 }
@@ -292,5 +334,5 @@ void rext_lease_used(struct rds_connection *rds, struct rext_mr *m)
 	spin_unlock(&m->dev->lock);
 	spin_unlock_irqrestore(&c->lock, flags);
 	if (leased)
-		rext_mr_put(m);
+		put_lease(m);
 }

@@ -55,6 +55,7 @@ void rext_lease_rx(struct rds_connection *rds, const struct rds_header *hdr);
 void rext_lease_tx_last(struct rds_connection *rds,
 			const struct rds_message *rm, struct ib_send_wr *wr);
 void rext_lease_rx_invalidate(struct rds_connection *rds, u32 key);
+bool rext_lease_taken(struct rext_conn *c, u32 key);
 void rext_lease_used(struct rds_connection *rds, struct rext_mr *m);
 
 #endif /* RDS_EXT_LEASE_H */

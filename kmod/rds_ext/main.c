@@ -7,6 +7,7 @@
 #include "announce.h"
 #include "conn.h"
 #include "counters.h"
+#include "fence.h"
 #include "lease.h"
 #include "mr.h"
 #include "mrage.h"
@@ -51,6 +52,8 @@ static const struct rds_hooks_ops hooks = {
 	.rx_incoming = rx_incoming,
 	.ext_add = rext_ext_add,
 	.ext_next = rext_ext_next,
+	.rdma_last = rext_fence_rdma_last,
+	.tx_wait = rext_fence_tx_wait,
 	.tx_last = rext_lease_tx_last,
 	.rx_invalidate = rext_lease_rx_invalidate,
 	.mr_get = rext_mr_get,

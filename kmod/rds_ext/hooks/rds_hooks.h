@@ -84,6 +84,11 @@ struct rds_hooks_region {
  * @ext_next: get the extension header at the byte *pos and move *pos behind
  *	it. Returns its type, with up to *buflen bytes of payload in buf and
  *	their number in *buflen; 0 behind the last one. Any context.
+ * @rdma_last: the last work request of an RDMA operation is about to be posted.
+ *	Returns 1 where it has turned it into one that is signalled, else 0.
+ *	Process or softirq context, one caller at a time for each connection.
+ * @tx_wait: a message is about to be posted whose RDMA read has not completed.
+ *	Returns whether it has to wait for that. As @rdma_last.
  * @tx_last: the last fragment of a message with an RDMA operation is about to
  *	be posted. May turn the send into one with invalidate. Process or
  *	softirq context.
@@ -125,6 +130,10 @@ struct rds_hooks_ops {
 		       const void *data);
 	int (*ext_next)(const struct rds_header *hdr, unsigned int *pos,
 			void *buf, unsigned int *buflen);
+	int (*rdma_last)(struct rds_connection *conn,
+			 const struct rm_rdma_op *op, struct ib_send_wr *wr);
+	bool (*tx_wait)(struct rds_connection *conn,
+			const struct rds_message *rm);
 	void (*tx_last)(struct rds_connection *conn,
 			const struct rds_message *rm, struct ib_send_wr *wr);
 	void (*rx_invalidate)(struct rds_connection *conn, u32 key);
@@ -170,6 +179,11 @@ int rds_hooks_call_ext_add(struct rds_header *hdr, unsigned int type,
 int rds_hooks_call_ext_next(const struct rds_header *hdr, unsigned int *pos,
 			    void *buf, unsigned int *buflen);
 
+int rds_hooks_call_rdma_last(struct rds_connection *conn,
+			     const struct rm_rdma_op *op,
+			     struct ib_send_wr *wr);
+bool rds_hooks_call_tx_wait(struct rds_connection *conn,
+			    const struct rds_message *rm);
 void rds_hooks_call_tx_last(struct rds_connection *conn,
 			    const struct rds_message *rm,
 			    struct ib_send_wr *wr);
@@ -257,6 +271,36 @@ static inline int rds_hooks_ext_next(const struct rds_header *hdr,
 	if (static_branch_unlikely(&rds_hooks_key))
 		return rds_hooks_call_ext_next(hdr, pos, buf, buflen);
 	return -1;
+}
+
+/* Writes need no fence. With on-demand paging nobody sees a read complete. */
+static inline int rds_hooks_rdma_last(struct rds_connection *conn,
+				      const struct rm_rdma_op *op,
+				      struct ib_send_wr *wr)
+{
+	if (static_branch_unlikely(&rds_hooks_key) && !op->op_write &&
+	    !op->op_odp_mr)
+		return rds_hooks_call_rdma_last(conn, op, wr);
+	return 0;
+}
+
+/* What an operation reads into is mapped for the device until it completes. */
+static inline bool rds_hooks_tx_wait(struct rds_connection *conn,
+				     const struct rds_message *rm)
+{
+	if (static_branch_unlikely(&rds_hooks_key) && rm->rdma.op_active &&
+	    !rm->rdma.op_write && rm->rdma.op_mapped)
+		return rds_hooks_call_tx_wait(conn, rm);
+	return false;
+}
+
+/* Returns true where the fence of the queue pair has nothing to wait for. */
+static inline bool rds_hooks_tx_fenced(const struct rds_message *rm)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		return rm->rdma.op_write ||
+		       (!rm->rdma.op_mapped && !rm->rdma.op_odp_mr);
+	return false;
 }
 
 /* Only messages with an RDMA operation can name a key of the peer. */

@@ -162,6 +162,39 @@ void rds_hooks_call_ibdev_removed(struct rds_ib_device *rds_ibdev)
 EXPORT_SYMBOL_GPL(rds_hooks_call_ibdev_removed);
 
 /* Called from rds_rdma.ko. */
+int rds_hooks_call_rdma_last(struct rds_connection *conn,
+			     const struct rm_rdma_op *op,
+			     struct ib_send_wr *wr)
+{
+	const struct rds_hooks_ops *ops;
+	int ret = 0;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ret = ops->rdma_last(conn, op, wr);
+	rcu_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rds_hooks_call_rdma_last);
+
+/* Called from rds_rdma.ko. */
+bool rds_hooks_call_tx_wait(struct rds_connection *conn,
+			    const struct rds_message *rm)
+{
+	const struct rds_hooks_ops *ops;
+	bool wait = false;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		wait = ops->tx_wait(conn, rm);
+	rcu_read_unlock();
+	return wait;
+}
+EXPORT_SYMBOL_GPL(rds_hooks_call_tx_wait);
+
+/* Called from rds_rdma.ko. */
 void rds_hooks_call_tx_last(struct rds_connection *conn,
 			    const struct rds_message *rm,
 			    struct ib_send_wr *wr)

@@ -10,21 +10,38 @@ import (
 // ExtType is the type of an extension header.
 type ExtType uint8
 
-// The types of mainline kernels up to 7.3. Type 0 ends the list.
+// The types of mainline kernels up to 7.3, and from 9 on those of this project.
+// Type 0 ends the list.
 const (
-	ExtVersion   ExtType = 1
-	ExtRDMA      ExtType = 2
-	ExtRDMADest  ExtType = 3
-	ExtRDMABytes ExtType = 4
-	ExtPaths     ExtType = 5
-	ExtGenNum    ExtType = 6
-	ExtSPortIdx  ExtType = 8
+	ExtVersion       ExtType = 1
+	ExtRDMA          ExtType = 2
+	ExtRDMADest      ExtType = 3
+	ExtRDMABytes     ExtType = 4
+	ExtPaths         ExtType = 5
+	ExtGenNum        ExtType = 6
+	ExtSPortIdx      ExtType = 8
+	ExtRDMADestFlags ExtType = 9
 )
+
+// FirstOwn is the lowest type that a stock kernel neither sends nor understands.
+const FirstOwn ExtType = 9
+
+// The feature bits of [ExtVersion].
+const (
+	FeatExtTypes         = 0x0001
+	FeatRemoteInvalidate = 0x0002
+	ReplyWanted          = 0x8000 // not a feature
+)
+
+// MayInvalidate is the flag of [ExtRDMADestFlags]: the key of the same message
+// may be invalidated by the message behind the RDMA.
+const MayInvalidate = 0x01
 
 // extLens has the length of each type's payload in bytes. There is no other
 // way to find where an extension header ends.
 var extLens = map[ExtType]int{
 	ExtVersion: 4, ExtRDMA: 4, ExtRDMADest: 8, ExtRDMABytes: 8, ExtPaths: 2, ExtGenNum: 4, ExtSPortIdx: 1,
+	ExtRDMADestFlags: 1,
 }
 
 // Ext is an extension header.
@@ -64,3 +81,6 @@ func (e *Ext) RKey() uint32 { return binary.BigEndian.Uint32(e.Data) }
 
 // Offset is the offset in an extension header of type [ExtRDMADest].
 func (e *Ext) Offset() uint32 { return binary.BigEndian.Uint32(e.Data[4:]) }
+
+// DestFlags are the flags in an extension header of type [ExtRDMADestFlags].
+func (e *Ext) DestFlags() uint8 { return e.Data[0] }

@@ -30,9 +30,17 @@ type cmKey struct {
 	id     uint32
 }
 
+// readKey names a read by the last packet of its response.
+type readKey struct {
+	conn      *Conn
+	requester netip.Addr
+	psn       uint32
+}
+
 type ibFollower struct {
 	t       *Trace
 	flows   map[flowKey]*flow
+	reads   map[readKey]*RDMAOp // those that are not answered
 	reqs    map[cmKey]CMEvent
 	conns   map[cmKey]*Conn
 	unknown map[[2]netip.Addr]*Conn // connections older than the capture
@@ -40,7 +48,7 @@ type ibFollower struct {
 
 func newIBFollower(t *Trace) *ibFollower {
 	return &ibFollower{
-		t: t, flows: make(map[flowKey]*flow), reqs: make(map[cmKey]CMEvent),
+		t: t, flows: make(map[flowKey]*flow), reads: make(map[readKey]*RDMAOp), reqs: make(map[cmKey]CMEvent),
 		conns: make(map[cmKey]*Conn), unknown: make(map[[2]netip.Addr]*Conn),
 	}
 }
@@ -51,6 +59,8 @@ func (ib *ibFollower) packet(f ether.Frame, p *Packet) {
 		ib.manager(CMEvent{Time: f.Time, Src: p.Src, Dst: p.Dst, CM: p.RoCE.CM})
 	case p.RoCE.Opcode.RC() && !p.RoCE.Opcode.Response():
 		ib.request(f, p)
+	case p.RoCE.Opcode == ReadLast || p.RoCE.Opcode == ReadOnly:
+		ib.answered(p)
 	}
 }
 
@@ -105,12 +115,30 @@ func (ib *ibFollower) request(f ether.Frame, p *Packet) {
 	}
 	switch {
 	case r.RETH != nil:
-		ib.t.RDMA = append(ib.t.RDMA, &RDMAOp{
-			Time: f.Time, Link: f.Link, Src: p.Src, Dst: p.Dst, Conn: fl.conn,
+		op := &RDMAOp{
+			Time: f.Time, N: ib.t.n, Link: f.Link, Src: p.Src, Dst: p.Dst, Conn: fl.conn,
 			Read: r.Opcode == ReadRequest, RETH: *r.RETH, PSN: r.PSN,
-		})
+		}
+		ib.t.RDMA = append(ib.t.RDMA, op)
+		if op.Read && fl.sure {
+			ib.reads[readKey{fl.conn, p.Src, (fl.next - 1) & psnMask}] = op
+		}
 	case r.Opcode.Send():
 		ib.piece(fl, f, p)
+	}
+}
+
+// answered takes the last packet of the response to a read. Its number is that
+// of a request, so that a response that is sent again finds nothing.
+func (ib *ibFollower) answered(p *Packet) {
+	fl := ib.flows[flowKey{p.Src, p.Dst, p.RoCE.DestQP}]
+	if fl == nil {
+		return // it belongs to a request that the capture does not have
+	}
+	k := readKey{fl.conn, p.Dst, p.RoCE.PSN}
+	if op := ib.reads[k]; op != nil {
+		op.Answered = ib.t.n
+		delete(ib.reads, k)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // recorded unpacks a capture of two VMs with Debian's kernel 6.1 while "rdsmr
 // stress" ran: connect-6.1 with the distribution's RDS modules, connect-ipv6-6.1
-// with ours.
+// with ours before they had remote invalidation, invalidate-6.1 with it.
 func recorded(t *testing.T, capture string) string {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", capture+".pcapng.gz"))
@@ -116,6 +116,52 @@ func TestRecordedIPv6(t *testing.T) {
 		}
 	}
 	checkKeys(t, tr)
+}
+
+// TestRecordedInvalidation: each key is advertised with leave, used once, and
+// invalidated by the message that names it.
+func TestRecordedInvalidation(t *testing.T) {
+	tr, err := Analyse(ether.ReadFile(recorded(t, "invalidate-6.1")), ether.FromNode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Undecoded != 0 || len(tr.Conns) != 1 {
+		t.Fatalf("%d connections, %d frames undecoded: %v", len(tr.Conns), tr.Undecoded, tr.FirstError)
+	}
+	checkKeys(t, tr)
+	a, b := netip.MustParseAddr("10.77.0.1"), netip.MustParseAddr("10.77.0.2")
+	for _, side := range []netip.Addr{a, b} {
+		version := tr.Conns[0].First(side).Find(ExtVersion)
+		if version == nil {
+			t.Fatalf("%v does not announce itself", side)
+		}
+		if _, features := version.Version(); features != FeatExtTypes|FeatRemoteInvalidate {
+			t.Errorf("%v announces features %#x", side, features)
+		}
+	}
+	keys := tr.Keys()
+	if len(keys) != 6 || len(tr.RDMA) != 6 {
+		t.Errorf("%d keys, %d operations, want 6 of each", len(keys), len(tr.RDMA))
+	}
+	reads := 0
+	for _, k := range keys {
+		if k.Owner != a || k.Offer == nil || !k.MayInvalidate || len(k.RDMA) != 1 || len(k.Releases) != 1 || len(k.Invalidations) != 1 {
+			t.Errorf("key %+v", k)
+			continue
+		}
+		if k.Releases[0] != k.Invalidations[0] {
+			t.Errorf("key %#x: named by message %d, invalidated by message %d", k.RKey, k.Releases[0].Sequence, k.Invalidations[0].Sequence)
+		}
+		if k.RDMA[0].Read {
+			reads++
+		}
+		if err := k.CheckInvalidation(); err != nil {
+			t.Error(err)
+		}
+	}
+	if reads == 0 || reads == len(keys) {
+		t.Errorf("%d reads of %d operations, want writes as well", reads, len(keys))
+	}
 }
 
 // checkKeys checks that each RDMA operation uses a key that was advertised in an

@@ -35,6 +35,8 @@ type Trace struct {
 	// not be decoded, such as corrupted ones. FirstError is about the first.
 	Undecoded  int
 	FirstError error
+
+	n int // frames of the view so far
 }
 
 // A Conn is one incarnation of a connection: a pair of queue pairs from a REQ
@@ -117,8 +119,10 @@ type CMEvent struct {
 // A Message is an RDS message, or over IB one fragment of one: each has a
 // header of its own.
 type Message struct {
-	// Time is that of the frame with its last byte.
+	// Time is that of the frame with its last byte, N the place of that frame among
+	// those of the view, counted from 1, as for RDMA operations.
 	Time     time.Time
+	N        int
 	Link     string
 	Src, Dst netip.Addr
 	Conn     *Conn
@@ -130,7 +134,8 @@ type Message struct {
 	Fragment int
 	DestQP   uint32 // IB
 	PSN      uint32 // IB: of the first packet
-	// Invalidate is the key that the SEND told the receiver to invalidate.
+	// Invalidate is the key that the SEND told the receiver to invalidate; nil
+	// for a SEND without that. Over IB each fragment is a SEND of its own.
 	Invalidate *uint32
 
 	before int // bytes in the fragments before this one
@@ -139,12 +144,17 @@ type Message struct {
 // An RDMAOp is a request to read or write the peer's memory.
 type RDMAOp struct {
 	Time     time.Time
+	N        int // place of its first frame, as in a Message
 	Link     string
 	Src, Dst netip.Addr
 	Conn     *Conn
 	Read     bool // else write
 	RETH
 	PSN uint32
+	// Answered is the place of the frame that ended the response to a read. It is
+	// 0, which no response can have, for a write, for a read whose response was
+	// not seen, and where the path MTU is not known.
+	Answered int
 }
 
 // Analyse follows the connections of a capture as one side of the switch sees
@@ -160,6 +170,7 @@ func Analyse(frames iter.Seq2[ether.Frame, error], view ether.Dir) (*Trace, erro
 		if f.Dir != view || view == ether.ToNode && f.Lost != "" {
 			continue
 		}
+		t.n++
 		p, err := Decode(f.Data)
 		if err != nil {
 			if t.Undecoded++; t.FirstError == nil {
@@ -178,6 +189,7 @@ func Analyse(frames iter.Seq2[ether.Frame, error], view ether.Dir) (*Trace, erro
 }
 
 func (t *Trace) addMessage(m *Message) {
+	m.N = t.n
 	m.Conn.place(m)
 	t.Messages = append(t.Messages, m)
 	m.Conn.Messages = append(m.Conn.Messages, m)

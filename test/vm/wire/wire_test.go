@@ -36,6 +36,9 @@ func TestHeader(t *testing.T) {
 	if k := h.Find(ExtRDMA).RKey(); k != 0xaabbccdd {
 		t.Errorf("key %#x", k)
 	}
+	if f, err := DecodeHeader(rdsHeader(1, 0, 0, 9, 0x81)); err != nil || f.Find(ExtRDMADestFlags).DestFlags() != 0x81 {
+		t.Errorf("flags of a key: %+v, %v", f, err)
+	}
 	if h.Find(ExtGenNum) != nil {
 		t.Error("found an extension header that is not there")
 	}
@@ -69,6 +72,9 @@ func TestExtensionHeaders(t *testing.T) {
 		{"cut off", []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 1, 1, 1, 1, 1}, []ExtType{ExtRDMADest}, "type 4 at byte 9 has 6 of 8"},
 		{"type only", []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 1, 1, 8, 1}, []ExtType{ExtRDMADest, ExtRDMA, ExtSPortIdx}, ""},
 		{"last byte a type", append(bytes.Repeat([]byte{5, 0, 1}, 5), 1), slices.Repeat([]ExtType{ExtPaths}, 5), "type 1 at byte 15 has 0 of 4"},
+		{"flags of a key", []byte{3, 0, 0, 0, 1, 0, 0, 0, 2, 9, 1, 1, 0, 3, 3, 1}, []ExtType{ExtRDMADest, ExtRDMADestFlags, ExtVersion}, ""},
+		{"flags cut off", []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 9}, []ExtType{ExtRDMADest, ExtVersion}, ""},
+		{"unknown of ours", []byte{2, 0, 0, 0, 1, 10}, []ExtType{ExtRDMA}, "unknown type 10 at byte 5"},
 		{"unknown", []byte{2, 0, 0, 0, 1, 7}, []ExtType{ExtRDMA}, "unknown type 7 at byte 5"},
 	}
 	for _, tt := range tests {

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
+	"maps"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/rds-ext/rds_ext/gonl/spec"
@@ -64,9 +67,16 @@ type builder struct {
 	out    []testCase
 }
 
+// noMR is the number of no MR before 2^32 of them were made. Nothing but that
+// may be revoked, even if the kernel takes what it should refuse.
+const noMR = ^uint32(0)
+
+// maxName is how long the name of an RDMA device can be.
+const maxName = 63
+
 // cases makes all requests. Valid requests to change the settings repeat the
-// values that they have.
-func cases(versionHeader uint8, featureMask uint32) []testCase {
+// values that they have, which settings has by name.
+func cases(settings map[string][]byte) []testCase {
 	u32 := func(v uint32) []byte { return binary.NativeEndian.AppendUint32(nil, v) }
 	mapped := func(last byte) []byte {
 		return append(make([]byte, 10), 0xff, 0xff, 192, 0, 2, last)
@@ -74,8 +84,9 @@ func cases(versionHeader uint8, featureMask uint32) []testCase {
 	values := map[string][]byte{
 		"transport": u32(0), "local-addr": mapped(1), "peer-addr": mapped(2), "tos": {0},
 		"state": u32(3), "peer-version": u32(0x301), "peer-kind": u32(1), "id": u32(1),
-		"version-header": {versionHeader}, "feature-mask": u32(featureMask),
+		"device": []byte("x\x00"), "pid": u32(1), "conn-id": u32(1),
 	}
+	maps.Copy(values, settings)
 	var out []testCase
 	for _, op := range spec.Ops {
 		for _, dump := range []bool{false, true} {
@@ -84,6 +95,10 @@ func cases(versionHeader uint8, featureMask uint32) []testCase {
 				sub = op.Dump
 			}
 			b := &builder{op: op, dump: dump, values: values}
+			if op.Number == spec.CmdMRRevoke {
+				b.values = maps.Clone(values)
+				b.values["id"] = u32(noMR)
+			}
 			if sub == nil {
 				b.add(testCase{kind: kindNotThere, want: []syscall.Errno{syscall.EOPNOTSUPP}})
 			} else {
@@ -111,8 +126,10 @@ func (b *builder) base(without string) []byte {
 		// A connection is named by its id or by the rest, not by both.
 	case b.op.Number == spec.CmdConnGet && !b.dump:
 		names = []string{"transport", "local-addr", "peer-addr", "tos"}
-	case b.op.Number == spec.CmdSettingsSet:
-		names = []string{"version-header", "feature-mask"}
+	case b.op.Number == spec.CmdSettingsSet, b.op.Number == spec.CmdMRRevoke, b.op.Number == spec.CmdMRGet && !b.dump:
+		names = b.op.Do.Request
+	case b.op.Number == spec.CmdMRGet:
+		names = b.op.Dump.Request
 	}
 	var out []byte
 	for _, n := range names {
@@ -168,8 +185,11 @@ func (b *builder) broken(attr, kind string, base, bad []byte, want ...syscall.Er
 // faults makes all cases for an operation that takes the attributes of request.
 func (b *builder) faults(request []string) {
 	valid := []syscall.Errno{0}
-	if b.op.Number == spec.CmdConnGet && !b.dump {
-		// There need not be such a connection; the request is valid all the same.
+	switch {
+	case b.op.Number == spec.CmdMRRevoke:
+		valid = []syscall.Errno{syscall.ENOENT}
+	case (b.op.Number == spec.CmdConnGet || b.op.Number == spec.CmdMRGet) && !b.dump:
+		// There need not be such an object; the request is valid all the same.
 		valid = append(valid, syscall.ENOENT)
 	}
 	b.add(testCase{kind: kindValid, attrs: b.base(""), want: valid})
@@ -187,7 +207,7 @@ func (b *builder) faults(request []string) {
 	for _, n := range []int{1, 2, 3} {
 		b.add(testCase{kind: kindTrailing, attrs: append(b.base(""), make([]byte, n)...)})
 	}
-	b.absences()
+	b.absences(request)
 }
 
 // attrFaults breaks an attribute that the request may have.
@@ -204,8 +224,17 @@ func (b *builder) attrFaults(a spec.Attr) {
 	if len(good) > 0 {
 		bad(kindEmpty, nil, tooSmall...)
 	}
-	bad(kindLong, append(slices.Clone(good), 0), tooSmall...)
-	bad(kindMuchLonger, append(slices.Clone(good), make([]byte, 1000)...), tooSmall...)
+	for _, l := range []struct {
+		kind string
+		more int
+	}{{kindLong, 1}, {kindMuchLonger, 1000}} {
+		if a.Type == spec.TypeString {
+			// What is behind the NUL does not count; the name has to be too long.
+			bad(l.kind, append(bytes.Repeat([]byte("x"), maxName+l.more), 0), tooSmall...)
+		} else {
+			bad(l.kind, append(slices.Clone(good), make([]byte, l.more)...), tooSmall...)
+		}
+	}
 	b.broken(a.Name, kindNested, base, attribute(number|nestedFlag, good))
 	one := attribute(number, good)
 	b.add(testCase{
@@ -232,12 +261,18 @@ func undefined(a spec.Attr) [][]byte {
 		return out
 	}
 	switch {
-	case a.Name == "id":
+	case a.Name == "id", a.Name == "conn-id":
 		return u32(0)
 	case a.Name == "peer-version":
 		return u32(0x10000, 1<<31)
 	case a.Type == spec.TypeU8 && a.Max > 0:
 		return [][]byte{{uint8(a.Max) + 1}, {255}}
+	case a.Type == spec.TypeU32 && a.Max > 0:
+		out := u32(uint32(a.Max)+1, ^uint32(0))
+		if a.Min > 0 {
+			out = append(out, u32(uint32(a.Min)-1, 0)...)
+		}
+		return out
 	case len(a.Values) > 0:
 		out := u32(slices.Max(a.Values)+1, 1<<31)
 		for v := range slices.Max(a.Values) {
@@ -254,10 +289,10 @@ func undefined(a spec.Attr) [][]byte {
 }
 
 // absences leaves out what a request cannot do without.
-func (b *builder) absences() {
+func (b *builder) absences(request []string) {
 	switch {
-	case b.op.Number == spec.CmdSettingsSet:
-		b.add(testCase{attr: "version-header, feature-mask", kind: kindAbsent})
+	case b.op.Number == spec.CmdSettingsSet, b.op.Number == spec.CmdMRRevoke, b.op.Number == spec.CmdMRGet && !b.dump:
+		b.add(testCase{attr: strings.Join(request, ", "), kind: kindAbsent})
 	case b.op.Number == spec.CmdConnGet && !b.dump:
 		for _, n := range []string{"transport", "local-addr", "peer-addr"} {
 			b.add(testCase{attr: n, kind: kindAbsent, attrs: b.base(n)})

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/mdlayher/genetlink"
@@ -171,31 +172,30 @@ func eachAttr(b []byte, f func(number uint16, payload []byte)) error {
 	return nil
 }
 
-func (k *kernel) current() (versionHeader uint8, featureMask uint32, err error) {
-	op, ok := spec.OpByNumber(spec.CmdSettingsGet)
-	if !ok {
-		return 0, 0, fmt.Errorf("no operation to read the settings")
+func (k *kernel) current() (map[string][]byte, error) {
+	get, okGet := spec.OpByNumber(spec.CmdSettingsGet)
+	set, okSet := spec.OpByNumber(spec.CmdSettingsSet)
+	if !okGet || !okSet {
+		return nil, fmt.Errorf("no operations to read and change the settings")
 	}
-	a, err := k.exchange(testCase{op: op})
+	a, err := k.exchange(testCase{op: get})
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	if a.errno != 0 {
-		return 0, 0, fmt.Errorf("%s: %w", a.text, a.errno)
+		return nil, fmt.Errorf("%s: %w", a.text, a.errno)
 	}
-	seen := 0
+	have := map[string][]byte{}
 	err = eachAttr(a.reply, func(number uint16, payload []byte) {
-		switch {
-		case number == spec.AttrSettingsVersionHeader && len(payload) == 1:
-			versionHeader = payload[0]
-			seen++
-		case number == spec.AttrSettingsFeatureMask && len(payload) == 4:
-			featureMask = binary.NativeEndian.Uint32(payload)
-			seen++
+		if attr, ok := get.Set.ByNumber(number); ok && slices.Contains(set.Do.Request, attr.Name) {
+			have[attr.Name] = payload
 		}
 	})
-	if err == nil && seen != 2 {
-		err = fmt.Errorf("the reply lacks settings")
+	for _, name := range set.Do.Request {
+		attr, _ := set.Set.ByName(name)
+		if err == nil && len(have[name]) != attr.Type.Size() {
+			err = fmt.Errorf("setting %s has %d bytes in the reply, want %d", name, len(have[name]), attr.Type.Size())
+		}
 	}
-	return versionHeader, featureMask, err
+	return have, err
 }

@@ -16,11 +16,20 @@ import (
 	"github.com/rds-ext/rds_ext/gonl/spec"
 )
 
+// someSettings are those of a kernel, as current gives them.
+func someSettings() map[string][]byte {
+	u32 := func(v uint32) []byte { return binary.NativeEndian.AppendUint32(nil, v) }
+	return map[string][]byte{
+		"version-header": {1}, "feature-mask": u32(1), "mr-engine": {1}, "mr-pool-max": u32(32768), "mr-sock-max": u32(0),
+		"mr-sock-bytes": make([]byte, 8), "mr-max-age-ms": u32(60000), "mr-age-revoke": {0},
+	}
+}
+
 // TestCoverage: every operation and mode, and in it every attribute with every
 // fault that it can have.
 func TestCoverage(t *testing.T) {
 	seen := map[string]int{}
-	for _, c := range cases(1, 1) {
+	for _, c := range cases(someSettings()) {
 		seen[c.op.Name+" "+c.mode()+" "+c.attr+" "+c.kind]++
 	}
 	need := func(parts ...string) {
@@ -46,16 +55,21 @@ func TestCoverage(t *testing.T) {
 				for _, kind := range []string{kindEmpty, kindLong, kindMuchLonger, kindRepeated, kindNested, kindOverrun, kindUnderrun} {
 					need(op.Name, mode, a.Name, kind)
 				}
-				if a.Type.Size() > 1 || a.ExactLen > 1 {
+				if a.Type.Size() > 1 || a.ExactLen > 1 || a.Type == spec.TypeString {
 					need(op.Name, mode, a.Name, kindShort)
 				}
-				if a.Type == spec.TypeU32 {
+				if a.Name == "id" || len(a.Values) > 0 || a.Flags != 0 || a.Max > 0 {
 					need(op.Name, mode, a.Name, kindRange)
 				}
 			}
 		}
 	}
-	need("settings-set do version-header, feature-mask", kindAbsent)
+	need("settings-set do version-header, feature-mask, mr-engine, mr-pool-max, mr-sock-max, mr-sock-bytes, mr-max-age-ms, mr-age-revoke", kindAbsent)
+	need("settings-set do mr-pool-max", kindRange)
+	need("mr-get do id", kindAbsent)
+	need("mr-revoke do id", kindAbsent)
+	need("mr-get dump state", kindRange)
+	need("mr-get dump device", kindShort)
 	need("conn-get do peer-addr", kindAbsent)
 	need("settings-set do version-header", kindRange)
 	need("conn-get dump transport", kindRange)
@@ -64,7 +78,7 @@ func TestCoverage(t *testing.T) {
 // TestFaultIsTheOnlyOne: taken apart, each request has the fault that it is
 // named for at the offset that it says.
 func TestFaultIsTheOnlyOne(t *testing.T) {
-	for _, c := range cases(1, 1) {
+	for _, c := range cases(someSettings()) {
 		b := encode(0x20, 5, 1, c.op.Number, c.attrs)
 		if int(binary.NativeEndian.Uint32(b)) != len(b) {
 			t.Errorf("%s %s: length %d of %d", c.op.Name, c.kind, binary.NativeEndian.Uint32(b), len(b))
@@ -82,8 +96,11 @@ func TestFaultIsTheOnlyOne(t *testing.T) {
 		err := eachAttr(b[headersLen:c.offset], func(n uint16, payload []byte) {
 			have, known := c.op.Set.ByNumber(n)
 			size := have.Type.Size()
-			if have.ExactLen > 0 {
+			switch {
+			case have.ExactLen > 0:
 				size = have.ExactLen
+			case have.Type == spec.TypeString:
+				size = bytes.IndexByte(payload, 0) + 1
 			}
 			if !known || len(payload) != size || (n == number) != (c.kind == kindRepeated && n == number) {
 				t.Errorf("%s %s %s: attribute %d in front of the fault", c.op.Name, c.attr, c.kind, n)
@@ -95,17 +112,43 @@ func TestFaultIsTheOnlyOne(t *testing.T) {
 	}
 }
 
+// TestRevokesNothing: whatever the kernel makes of a request to revoke, it names
+// no MR that there can be, or none at all.
+func TestRevokesNothing(t *testing.T) {
+	n := 0
+	for _, c := range cases(someSettings()) {
+		if c.op.Number != spec.CmdMRRevoke {
+			continue
+		}
+		n++
+		for b := c.attrs; len(b) >= 4; {
+			size := max(4, min(int(binary.NativeEndian.Uint16(b)), len(b)))
+			payload := append(slices.Clone(b[4:size]), 0, 0, 0, 0)
+			id := binary.NativeEndian.Uint32(payload)
+			// Cut short it is 0xffffff, which only a very old host has reached.
+			if binary.NativeEndian.Uint16(b[2:])&^nestedFlag == spec.AttrMRID && id != 0 && id < 0xffffff {
+				t.Errorf("%s %s: MR %d could be revoked", c.attr, c.kind, id)
+			}
+			b = b[min((size+3)&^3, len(b)):]
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // fakeKernel answers each case as told.
 type fakeKernel struct {
 	say    func(testCase) answer
-	masks  []uint32
+	ages   []byte // of one setting, each time that they are read
 	called int
 }
 
-func (k *fakeKernel) current() (uint8, uint32, error) {
-	m := k.masks[0]
-	k.masks = k.masks[1:]
-	return 1, m, nil
+func (k *fakeKernel) current() (map[string][]byte, error) {
+	s := someSettings()
+	s["mr-max-age-ms"][0] = k.ages[0]
+	k.ages = k.ages[1:]
+	return s, nil
 }
 
 func (k *fakeKernel) exchange(c testCase) (answer, error) { k.called++; return k.say(c), nil }
@@ -140,7 +183,7 @@ func TestJudgement(t *testing.T) {
 			return a
 		}, true},
 	} {
-		k := &fakeKernel{say: func(c testCase) answer { return tt.bend(c, right(c)) }, masks: []uint32{1, 1}}
+		k := &fakeKernel{say: func(c testCase) answer { return tt.bend(c, right(c)) }, ages: []byte{1, 1}}
 		var out bytes.Buffer
 		bad, err := runAll(k, &out)
 		if err != nil || (bad > 0) != tt.bad {
@@ -161,7 +204,7 @@ func TestJudgement(t *testing.T) {
 			t.Errorf("%s: %d lines for %d requests, %d of them not ok, %d said", tt.name, lines, k.called, notOK, bad)
 		}
 	}
-	k := &fakeKernel{say: right, masks: []uint32{1, 0}}
+	k := &fakeKernel{say: right, ages: []byte{1, 0}}
 	if _, err := runAll(k, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Errorf("settings changed behind the back: %v", err)
 	}
