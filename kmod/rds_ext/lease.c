@@ -3,6 +3,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "rds.h"
+#include "ib.h"
 
 #include "announce.h"
 #include "conn.h"
@@ -23,6 +24,7 @@
 void rext_leases_init(struct rext_leases *leases)
 {
 	INIT_LIST_HEAD(&leases->given);
+	leases->n_given = 0;
 	xa_init(&leases->taken);
 	leases->n_taken = 0;
 }
@@ -31,9 +33,10 @@ void rext_leases_init(struct rext_leases *leases)
  * Called with the locks of the connection and of the device held. The references
  * of the lease are the caller's then, to be dropped without them.
  */
-static void take_back(struct rext_mr *m)
+static void take_back(struct rext_conn *c, struct rext_mr *m)
 {
 	list_del_init(&m->lease);
+	c->leases.n_given--;
 	m->lease_conn = 0;
 	if (m->quarantined) {
 		m->quarantined = false;
@@ -61,7 +64,7 @@ static struct rext_mr *take_one_back(struct rext_conn *c)
 	m = list_first_entry_or_null(&c->leases.given, struct rext_mr, lease);
 	if (m) {
 		spin_lock(&m->dev->lock);
-		take_back(m);
+		take_back(c, m);
 		spin_unlock(&m->dev->lock);
 	}
 	spin_unlock_irqrestore(&c->lock, flags);
@@ -94,23 +97,31 @@ static bool agreed(const struct rext_conn *c)
 	       RDS_EXT_FEATURE_REMOTE_INVALIDATE;
 }
 
-/* Called with the locks of the connection and of the device held. */
-static bool may_give(const struct rext_conn *c, const struct rext_mr *m)
+/*
+ * Called with the locks of the connection and of the device held. Only where the
+ * answer comes back over this very connection: one of this host to itself has
+ * two halves. A peer that answers over another one, or never, ties up no more
+ * than a bounded number of MRs.
+ */
+static bool may_give(const struct rds_connection *rds,
+		     const struct rext_conn *c, const struct rext_mr *m)
 {
 	const u32 flags = RDS_EXT_MR_FLAG_USE_ONCE |
 			  RDS_EXT_MR_FLAG_IN_SENDMSG;
 
-	return agreed(c) && (m->flags & flags) == flags && !m->lease_conn &&
-	       m->dev->gauge.quarantined < REXT_LEASES_QUARANTINED;
+	return agreed(c) && !ipv6_addr_equal(&rds->c_laddr, &rds->c_faddr) &&
+	       (m->flags & flags) == flags && m->n_peers == 1 &&
+	       !m->lease_conn && c->leases.n_given < REXT_LEASES_GIVEN;
 }
 
 /* Called with the locks of the connection and of the device held. */
-static bool give(struct rext_conn *c, struct rext_mr *m, struct rds_header *hdr)
+static bool give(const struct rds_connection *rds, struct rext_conn *c,
+		 struct rext_mr *m, struct rds_header *hdr)
 {
 	u8 dest_flags = EXTHDR_DEST_MAY_INVALIDATE;
 
 	/* The key is kept for the peer, and with it the module. */
-	if (!may_give(c, m) || !try_module_get(THIS_MODULE))
+	if (!may_give(rds, c, m) || !try_module_get(THIS_MODULE))
 		return false;
 	if (!rext_counters_add(hdr->h_exthdr, EXTHDR_RDMA_DEST_FLAGS,
 			       &dest_flags)) {
@@ -121,6 +132,7 @@ static bool give(struct rext_conn *c, struct rext_mr *m, struct rds_header *hdr)
 	m->lease_conn = c->id;
 	m->flags |= RDS_EXT_MR_FLAG_REMOTE_INVALIDATE;
 	list_add_tail(&m->lease, &c->leases.given);
+	c->leases.n_given++;
 	return true;
 }
 
@@ -137,6 +149,27 @@ static const u8 *find_dest(const struct rds_header *hdr)
 	if (!hdr->h_exthdr[0])
 		return NULL;
 	return exthdr_find(hdr->h_exthdr, EXTHDR_RDMA_DEST);
+}
+
+/* The same key may be another MR's on another device. */
+static struct rext_mr *find_mr(const struct rds_connection *rds, u32 key)
+{
+	const struct rds_ib_connection *ic =
+		rds->c_path[0].cp_transport_data;
+
+	return rext_mrtable_of_device(READ_ONCE(ic->rds_ibdev), key);
+}
+
+/* Without memory for the connection there is no lease, and else as ever. */
+static void advertise_unknown(const struct rds_connection *rds,
+			      struct rext_mr *m)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&m->dev->lock, flags);
+	if (rext_mr_in_use(m))
+		rext_mr_advertised(m, 0, &rds->c_faddr);
+	spin_unlock_irqrestore(&m->dev->lock, flags);
 }
 
 /**
@@ -157,16 +190,20 @@ bool rext_lease_tx(struct rds_connection *rds, struct rds_header *hdr)
 
 	if (!dest)
 		return false;
-	m = rext_mrtable_of_address(&rds->c_laddr, key_of(dest));
-	c = rext_conn_find(rds);
-	if (!m || !c)
+	m = find_mr(rds, key_of(dest));
+	if (!m)
 		return false;
+	c = rext_conn_obtain(rds);
+	if (!c) {
+		advertise_unknown(rds, m);
+		return false;
+	}
 
 	spin_lock_irqsave(&c->lock, flags);
 	spin_lock(&m->dev->lock);
 	if (rext_mr_in_use(m)) {
 		rext_mr_advertised(m, c->id, &rds->c_faddr);
-		changed = give(c, m, hdr);
+		changed = give(rds, c, m, hdr);
 	}
 	spin_unlock(&m->dev->lock);
 	spin_unlock_irqrestore(&c->lock, flags);
@@ -283,7 +320,7 @@ void rext_lease_tx_last(struct rds_connection *rds,
  */
 void rext_lease_rx_invalidate(struct rds_connection *rds, u32 key)
 {
-	struct rext_mr *m = rext_mrtable_of_address(&rds->c_laddr, key);
+	struct rext_mr *m = find_mr(rds, key);
 	struct rext_conn *c = rext_conn_find(rds);
 	unsigned long flags;
 	bool leased = false;
@@ -293,11 +330,13 @@ void rext_lease_rx_invalidate(struct rds_connection *rds, u32 key)
 		spin_lock(&m->dev->lock);
 		leased = m->lease_conn == c->id;
 		if (leased) {
-			take_back(m);
+			take_back(c, m);
 			m->dev->count.remote_inv++;
+			m->valid = false;
+		} else {
+			/* Whose key it was by then, nobody knows. */
+			m->doubtful = true;
 		}
-		/* With leave or without, the device has done it. */
-		m->valid = false;
 		rext_mr_end_locked(m, RDS_EXT_MR_STATE_REMOTELY_INVALIDATED);
 		spin_unlock(&m->dev->lock);
 		spin_unlock_irqrestore(&c->lock, flags);
@@ -330,7 +369,7 @@ void rext_lease_used(struct rds_connection *rds, struct rext_mr *m)
 	spin_lock(&m->dev->lock);
 	leased = m->lease_conn == c->id;
 	if (leased)
-		take_back(m);
+		take_back(c, m);
 	spin_unlock(&m->dev->lock);
 	spin_unlock_irqrestore(&c->lock, flags);
 	if (leased)

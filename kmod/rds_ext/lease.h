@@ -29,20 +29,22 @@ struct rds_message;
 struct rext_conn;
 struct rext_mr;
 
-/* Leases that are kept of a peer; what comes beyond is released without one. */
+/* Leases that are kept of a peer; one more makes another one forgotten. */
 #define REXT_LEASES_TAKEN	4096
 
-/* Quarantined MRs of a device above which no new leases are given. */
-#define REXT_LEASES_QUARANTINED	1024
+/* Leases that are out on a connection, above which no more are given. */
+#define REXT_LEASES_GIVEN	1024
 
 /**
  * struct rext_leases - the leases on an incarnation of a connection
  * @given: to the peer, struct rext_mr
+ * @n_given: their number
  * @taken: from the peer, by key
  * @n_taken: their number; looked at without the lock first
  */
 struct rext_leases {
 	struct list_head given;
+	unsigned int n_given;
 	struct xarray taken;
 	unsigned int n_taken;
 };

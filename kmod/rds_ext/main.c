@@ -58,6 +58,7 @@ static const struct rds_hooks_ops hooks = {
 	.rx_invalidate = rext_lease_rx_invalidate,
 	.mr_get = rext_mr_get,
 	.mr_free = rext_mr_free,
+	.mr_freed = rext_mr_freed,
 	.mr_sync = rext_mr_sync,
 	.mr_mapped = rext_mr_mapped,
 	.mr_for_dest = rext_mr_for_dest,
@@ -101,6 +102,7 @@ static int __init rds_ext_init(void)
 	ret = rext_netlink_init();
 	if (ret)
 		goto err_netlink;
+	rext_mr_start();
 	return 0;
 
 err_netlink:

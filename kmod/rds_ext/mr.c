@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/dma-mapping.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -22,6 +23,9 @@
 #define ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | \
 		 IB_ACCESS_REMOTE_WRITE)
 
+/* Nothing can make the loading of the module fail any more. */
+static bool started;
+
 static u64 now_ms(void)
 {
 	return ktime_to_ms(ktime_get_boottime());
@@ -39,20 +43,16 @@ static void set_state(struct rext_mr *m, u32 state)
 static void sync(struct rext_mr *m, int direction)
 {
 	struct ib_device *device = m->dev->device;
-	struct scatterlist *sg;
-	unsigned int i;
 
-	for_each_sg(m->sg, sg, m->n_mapped, i) {
-		if (direction == DMA_FROM_DEVICE)
-			ib_dma_sync_single_for_cpu(device, sg_dma_address(sg),
-						   sg_dma_len(sg),
-						   DMA_BIDIRECTIONAL);
-		else
-			ib_dma_sync_single_for_device(device,
-						      sg_dma_address(sg),
-						      sg_dma_len(sg),
-						      DMA_BIDIRECTIONAL);
-	}
+	/* A software device works on the memory itself. */
+	if (ib_uses_virt_dma(device))
+		return;
+	if (direction == DMA_FROM_DEVICE)
+		dma_sync_sg_for_cpu(device->dma_device, m->sg, m->nents,
+				    DMA_BIDIRECTIONAL);
+	else
+		dma_sync_sg_for_device(device->dma_device, m->sg, m->nents,
+				       DMA_BIDIRECTIONAL);
 }
 
 /**
@@ -163,18 +163,17 @@ static int map(struct rext_mr *m, const struct rds_hooks_region *region)
 	m->key = mr->rkey;
 	ret = rext_proxy_register(&dev->proxy, &m->slot->op, mr, ACCESS,
 				  &stale);
-	if (!ret) {
-		m->n_mapped = n;
+	if (!ret)
 		return 0;
-	}
-unmap:
-	ib_dma_unmap_sg(dev->device, region->sg, region->nents,
-			DMA_BIDIRECTIONAL);
+	/* The key may be valid: it goes before the pages. */
 	if (stale) {
 		rext_mrdev_stale(dev);
 		rext_pool_drop(dev, m->slot);
 		m->slot = NULL;
 	}
+unmap:
+	ib_dma_unmap_sg(dev->device, region->sg, region->nents,
+			DMA_BIDIRECTIONAL);
 	return ret;
 }
 
@@ -268,6 +267,19 @@ free:
 }
 
 /**
+ * rext_mr_start() - register what is mapped from here on
+ *
+ * Not before the module is certain to stay: an MR that an application holds
+ * keeps one from being unloaded, but not from going when its init fails.
+ *
+ * Context: any.
+ */
+void rext_mr_start(void)
+{
+	WRITE_ONCE(started, true);
+}
+
+/**
  * rext_mr_get() - register a region
  * @ib: functions of rds_rdma.ko
  * @region: what is to be registered
@@ -283,7 +295,7 @@ void *rext_mr_get(const struct rds_hooks_ib *ib,
 	struct rext_mrdev *dev;
 	struct rext_mr *m;
 
-	if (!rext_settings_mr_engine())
+	if (!READ_ONCE(started) || !rext_settings_mr_engine())
 		return NULL;
 	dev = rext_mrdev_enter(ib, region->rs);
 	if (IS_ERR(dev)) {
@@ -302,23 +314,38 @@ void *rext_mr_get(const struct rds_hooks_ib *ib,
 }
 
 /**
+ * rext_mr_freed() - an application frees an MR
+ * @mr: the MR
+ *
+ * A message that has not been acknowledged may hold it for long after that.
+ *
+ * Context: process, irqs off.
+ */
+void rext_mr_freed(void *mr)
+{
+	rext_mr_end(mr, RDS_EXT_MR_STATE_FREED);
+}
+
+/**
  * rext_mr_free() - net/rds has no more use for an MR
  * @mr: the MR
- * @invalidate: return when its key is dead, where the context allows that
  *
  * Context: any.
  */
-void rext_mr_free(void *mr, bool invalidate)
+void rext_mr_free(void *mr)
 {
 	struct rext_mr *m = mr;
-	struct rext_mrdev *dev = m->dev;
+	unsigned long flags;
+	bool unpinned;
 
-	rext_mrdev_get(dev);
-	rext_mr_end(m, RDS_EXT_MR_STATE_FREED);
+	spin_lock_irqsave(&m->dev->lock, flags);
+	rext_mr_end_locked(m, RDS_EXT_MR_STATE_FREED);
+	m->app_done = true;
+	unpinned = !m->nents;
+	spin_unlock_irqrestore(&m->dev->lock, flags);
+	if (unpinned)
+		rext_limit_uncharge(&m->charge);
 	rext_mr_put(m);
-	if (invalidate && !in_interrupt())
-		flush_work(&dev->work);
-	rext_mrdev_put(dev);
 }
 
 /**

@@ -93,10 +93,12 @@ struct scatterlist;
  * @slot: the MR of the device that stands for it; NULL once that is gone
  * @sg: its pages, mapped for the device
  * @nents: number of pages; 0 when they are unpinned
- * @n_mapped: number of pieces that they are in to the device
  * @state: RDS_EXT_MR_STATE_*
  * @flags: RDS_EXT_MR_FLAG_*
  * @valid: the key is registered
+ * @doubtful: a message without leave has invalidated the key, or some other
+ *	MR's that had it
+ * @app_done: the application's reference is gone
  * @quarantined: it is counted as such
  * @mapped_at: boot time in ms
  * @peers: whom it has been advertised to, or mapped for
@@ -129,10 +131,11 @@ struct rext_mr {
 	struct rext_slot *slot;
 	struct scatterlist *sg;
 	unsigned int nents;
-	unsigned int n_mapped;
 	u32 state;
 	u32 flags;
 	bool valid;
+	bool doubtful;
+	bool app_done;
 	bool quarantined;
 	u64 mapped_at;
 	struct in6_addr peers[REXT_MR_PEERS];
@@ -183,10 +186,13 @@ struct rext_mr_info {
 	struct in6_addr peer;
 };
 
+void rext_mr_start(void);
+
 /* The operations of struct rds_hooks_ops. */
 void *rext_mr_get(const struct rds_hooks_ib *ib,
 		  const struct rds_hooks_region *region);
-void rext_mr_free(void *mr, bool invalidate);
+void rext_mr_free(void *mr);
+void rext_mr_freed(void *mr);
 void rext_mr_sync(void *mr, int direction);
 void rext_mr_mapped(void *mr, const struct rds_mr *rds,
 		    struct rds_connection *conn);

@@ -232,11 +232,15 @@ static void end_all(struct rext_mrdev *dev)
 	struct rext_mr *m;
 	unsigned long flags;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	while ((m = list_first_entry_or_null(&dev->live, struct rext_mr,
-					     node)))
-		rext_mr_end_locked(m, RDS_EXT_MR_STATE_DEVICE_REMOVED);
-	spin_unlock_irqrestore(&dev->lock, flags);
+	/* One by one: each has the memory of an MR synchronised. */
+	do {
+		spin_lock_irqsave(&dev->lock, flags);
+		m = list_first_entry_or_null(&dev->live, struct rext_mr, node);
+		if (m)
+			rext_mr_end_locked(m,
+					   RDS_EXT_MR_STATE_DEVICE_REMOVED);
+		spin_unlock_irqrestore(&dev->lock, flags);
+	} while (m);
 	flush_work(&dev->work);
 }
 
@@ -274,6 +278,8 @@ static void end(struct rext_mrdev *dev)
 	cancel_work_sync(&dev->work);
 	rext_proxy_exit(&dev->proxy);
 	dev->ib->dev_put(dev->rds_ibdev);
+	/* Compared by whoever looks for an MR of a device. */
+	WRITE_ONCE(dev->rds_ibdev, NULL);
 	rext_mrdev_put(dev);
 }
 

@@ -78,16 +78,16 @@ static int charge_socket(struct rext_charge *charge, const struct rds_sock *rs)
 	struct rext_mrsock *fresh = NULL;
 	int ret;
 
-	spin_lock(&sockets_lock);
+	spin_lock_irq(&sockets_lock);
 	ret = charge_locked(charge, rs, &fresh);
-	spin_unlock(&sockets_lock);
+	spin_unlock_irq(&sockets_lock);
 	if (ret == -EAGAIN) {
 		fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
 		if (!fresh)
 			return -ENOMEM;
-		spin_lock(&sockets_lock);
+		spin_lock_irq(&sockets_lock);
 		ret = charge_locked(charge, rs, &fresh);
-		spin_unlock(&sockets_lock);
+		spin_unlock_irq(&sockets_lock);
 		kfree(fresh);
 	}
 	if (ret == -ENOBUFS)
@@ -98,14 +98,15 @@ static int charge_socket(struct rext_charge *charge, const struct rds_sock *rs)
 static void uncharge_socket(struct rext_charge *charge)
 {
 	struct rext_mrsock *s = charge->sock;
+	unsigned long flags;
 
-	spin_lock(&sockets_lock);
+	spin_lock_irqsave(&sockets_lock, flags);
 	s->pages -= charge->pages;
 	if (--s->mrs)
 		s = NULL;
 	else
 		hash_del(&s->node);
-	spin_unlock(&sockets_lock);
+	spin_unlock_irqrestore(&sockets_lock, flags);
 	kfree(s);
 	charge->sock = NULL;
 }
@@ -158,7 +159,7 @@ int rext_limit_charge(struct rext_charge *charge, const struct rds_sock *rs,
  * rext_limit_uncharge() - count an MR no more
  * @charge: what was filled; may have been given here already
  *
- * Context: process.
+ * Context: any.
  */
 void rext_limit_uncharge(struct rext_charge *charge)
 {

@@ -167,8 +167,8 @@ struct rext_slot *rext_pool_take(struct rext_mrdev *dev, unsigned int pages)
 void rext_pool_put(struct rext_mrdev *dev, struct rext_slot *slot)
 {
 	lockdep_assert_held(&dev->lock);
-	/* The one used last: its memory is warm. */
-	list_add(&slot->node, &dev->free[slot->size]);
+	/* Used last: its key comes up again as late as can be. */
+	list_add_tail(&slot->node, &dev->free[slot->size]);
 	dev->gauge.free++;
 	if (dev->gauge.mrs > rext_mrdev_max(dev))
 		queue_work(rext_mr_wq, &dev->work);

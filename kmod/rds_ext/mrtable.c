@@ -2,9 +2,9 @@
 #include <linux/hashtable.h>
 #include <linux/rculist.h>
 #include <linux/xarray.h>
-#include <net/ipv6.h>
 
 #include "mr.h"
+#include "mrdev.h"
 #include "mrtable.h"
 
 static DEFINE_XARRAY_FLAGS(by_id, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
@@ -91,19 +91,21 @@ struct rext_mr *rext_mrtable_of_socket(const struct rds_sock *rs, u32 key)
 }
 
 /**
- * rext_mrtable_of_address() - find an MR by its key
- * @local: address of its socket, since two devices may have the same key
+ * rext_mrtable_of_device() - find an MR by its key
+ * @rds_ibdev: what RDS has made of its device, to compare
  * @key: the R_Key
  *
  * Context: any, under rcu_read_lock().
  * Return: the MR, or NULL.
  */
-struct rext_mr *rext_mrtable_of_address(const struct in6_addr *local, u32 key)
+struct rext_mr *rext_mrtable_of_device(const struct rds_ib_device *rds_ibdev,
+				       u32 key)
 {
 	struct rext_mr *m;
 
 	hash_for_each_possible_rcu(by_key, m, by_key, key)
-		if (m->key == key && ipv6_addr_equal(&m->local, local))
+		if (m->key == key &&
+		    READ_ONCE(m->dev->rds_ibdev) == rds_ibdev)
 			return m;
 	return NULL;
 }

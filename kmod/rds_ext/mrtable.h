@@ -11,8 +11,8 @@
 
 #include <linux/types.h>
 
-struct in6_addr;
 struct net;
+struct rds_ib_device;
 struct rds_sock;
 struct rext_mr;
 struct rext_mr_info;
@@ -22,7 +22,8 @@ void rext_mrtable_add(struct rext_mr *m);
 void rext_mrtable_remove(struct rext_mr *m);
 
 struct rext_mr *rext_mrtable_of_socket(const struct rds_sock *rs, u32 key);
-struct rext_mr *rext_mrtable_of_address(const struct in6_addr *local, u32 key);
+struct rext_mr *rext_mrtable_of_device(const struct rds_ib_device *rds_ibdev,
+				       u32 key);
 struct rext_mr *rext_mrtable_get(u32 id);
 struct rext_mr *rext_mrtable_next(unsigned long *id);
 

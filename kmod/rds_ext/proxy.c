@@ -185,10 +185,12 @@ static void drop_qp(struct rext_proxy *proxy)
 	ib_drain_sq(qp);
 	spin_lock_bh(&proxy->lock);
 	proxy->qp = NULL;
+	spin_unlock_bh(&proxy->lock);
+	ib_destroy_qp(qp);
+	spin_lock_bh(&proxy->lock);
 	proxy->epoch++;
 	spin_unlock_bh(&proxy->lock);
 	wake_up_all(&proxy->wait);
-	ib_destroy_qp(qp);
 }
 
 static void use_qp(struct rext_proxy *proxy, struct ib_qp *qp)
@@ -197,6 +199,7 @@ static void use_qp(struct rext_proxy *proxy, struct ib_qp *qp)
 	proxy->qp = qp;
 	proxy->room = DEPTH;
 	proxy->broken = false;
+	WRITE_ONCE(proxy->failing, false);
 	spin_unlock_bh(&proxy->lock);
 	wake_up_all(&proxy->wait);
 }
@@ -212,6 +215,8 @@ static void recover(struct work_struct *work)
 	if (IS_ERR(qp)) {
 		pr_warn_ratelimited("rds_ext: %s: no new queue pair for MRs (error %ld), trying again\n",
 				    proxy->device->name, PTR_ERR(qp));
+		WRITE_ONCE(proxy->failing, true);
+		wake_up_all(&proxy->wait);
 		schedule_delayed_work(&proxy->recover, HZ);
 		return;
 	}
@@ -274,12 +279,12 @@ void rext_proxy_exit(struct rext_proxy *proxy)
 }
 
 static bool try_room(struct rext_proxy *proxy, unsigned int n,
-		     unsigned int *epoch)
+		     unsigned int spare, unsigned int *epoch)
 {
 	bool taken = false;
 
 	spin_lock_bh(&proxy->lock);
-	if (!proxy->broken && proxy->room >= n) {
+	if (!proxy->broken && proxy->room >= n + spare) {
 		proxy->room -= n;
 		*epoch = proxy->epoch;
 		taken = true;
@@ -288,16 +293,18 @@ static bool try_room(struct rext_proxy *proxy, unsigned int n,
 	return taken;
 }
 
+/* Leaves @spare places for others. */
 static int take_room(struct rext_proxy *proxy, unsigned int n,
-		     unsigned int *epoch)
+		     unsigned int spare, unsigned int *epoch)
 {
 	bool taken = false;
 
-	if (try_room(proxy, n, epoch))
+	if (try_room(proxy, n, spare, epoch))
 		return 0;
 	wait_event_timeout(proxy->wait,
-			   (taken = try_room(proxy, n, epoch)) ||
-			   READ_ONCE(proxy->closed), PATIENCE);
+			   (taken = try_room(proxy, n, spare, epoch)) ||
+			   READ_ONCE(proxy->closed) ||
+			   READ_ONCE(proxy->failing), PATIENCE);
 	if (taken)
 		return 0;
 	return READ_ONCE(proxy->closed) ? -ENODEV : -EAGAIN;
@@ -344,7 +351,11 @@ static int run(struct rext_proxy *proxy, const struct ib_send_wr *first,
 		wait_event(proxy->wait, READ_ONCE(proxy->epoch) != epoch);
 		return ret;
 	}
-	wait_for_completion(&last->done);
+	/* A device that cannot even drain a queue pair owes the completion. */
+	while (!wait_for_completion_timeout(&last->done, HZ))
+		if (READ_ONCE(proxy->epoch) != epoch &&
+		    !completion_done(&last->done))
+			return -EIO;
 	if (last->status != IB_WC_SUCCESS)
 		return -EIO;
 	*stale = false;
@@ -360,8 +371,8 @@ static int run(struct rext_proxy *proxy, const struct ib_send_wr *first,
  * @stale: set to whether the state of the MR is unknown where this fails
  *
  * Context: process, may sleep.
- * Return: 0, -EAGAIN where the queue pair is broken and was not replaced within
- * 5 s, -ENODEV where it has been taken down, -EIO where the device failed.
+ * Return: 0, -EAGAIN where the queue pair is broken and could not be replaced,
+ * -ENODEV where it has been taken down, -EIO where the device failed.
  */
 int rext_proxy_register(struct rext_proxy *proxy, struct rext_proxy_op *op,
 			struct ib_mr *mr, int access, bool *stale)
@@ -370,7 +381,8 @@ int rext_proxy_register(struct rext_proxy *proxy, struct rext_proxy_op *op,
 	int ret;
 
 	*stale = false;
-	ret = take_room(proxy, 1, &epoch);
+	/* However many register, there is always room for a chain. */
+	ret = take_room(proxy, 1, REXT_PROXY_CHAIN, &epoch);
 	if (ret)
 		return ret;
 
@@ -406,7 +418,7 @@ int rext_proxy_invalidate(struct rext_proxy *proxy,
 	bool stale;
 	int ret;
 
-	ret = take_room(proxy, n, &epoch);
+	ret = take_room(proxy, n, 0, &epoch);
 	if (ret)
 		return ret;
 

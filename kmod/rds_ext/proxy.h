@@ -68,6 +68,7 @@ struct rext_proxy_op {
  * @qp: the queue pair, NULL while there is none
  * @broken: it has failed; nothing is posted until it has been replaced
  * @closed: it will not be replaced
+ * @failing: it could not be replaced, and nobody waits for that any more
  * @room: free places in its send queue
  * @epoch: grows when a queue pair has been drained and is gone
  * @recoveries: how often it was replaced
@@ -84,6 +85,7 @@ struct rext_proxy {
 	struct ib_qp *qp;
 	bool broken;
 	bool closed;
+	bool failing;
 	unsigned int room;
 	unsigned int epoch;
 	u64 recoveries;

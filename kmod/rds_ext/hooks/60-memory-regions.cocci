@@ -12,7 +12,8 @@
 // plants: -1 in rdma.c: BUG_ON(found && found != mr);
 // plants: 1 in rdma.c: rds_hooks_mr_for_dest(
 // plants: 1 in rdma.c: rds_hooks_mr_orphaned(
-// plants: 2 in rdma.c: rds_hooks_mr_flush(
+// plants: 3 in rdma.c: rds_hooks_mr_flush(
+// plants: 1 in rdma.c: rds_hooks_mr_freed(
 // plants: 1 in recv.c: rds_hooks_mr_release(
 // plants: 1 in send.c: rds_hooks_mr_unsent(
 
@@ -44,7 +45,7 @@ statement S1, S2;
  rds_ib_free_mr(void *trans_private, int invalidate)
  {
  ... when != S1
-+if (rds_hooks_mr_free(trans_private, invalidate))
++if (rds_hooks_mr_free(trans_private))
 +	return;
  S2
  ... when any
@@ -147,7 +148,8 @@ identifier rs;
  rds_rdma_drop_keys(struct rds_sock *rs)
  {
  ... when any
-+rds_hooks_mr_flush();
++if (rs->rs_transport && rs->rs_transport->flush_mrs)
++	rds_hooks_mr_flush();
  if (rs->rs_transport && rs->rs_transport->flush_mrs)
  	rs->rs_transport->flush_mrs();
  }
@@ -162,6 +164,25 @@ identifier rs;
  rs->rs_transport->flush_mrs();
  return 0;
  ...+>
+ }
+
+// A message that carried the key and has not been acknowledged holds the MR for
+// longer; the key has to die now all the same.
+@rds_hooks_mr_freed@
+identifier rs, mr, args;
+@@
+ rds_free_mr(struct rds_sock *rs, ...)
+ {
+ <+...
+ RB_CLEAR_NODE(&mr->r_rb_node);
++rds_hooks_mr_freed(mr);
+ if (args.flags & RDS_RDMA_INVALIDATE)
+ 	mr->r_invalidate = 1;
+ ...+>
++if (mr->r_invalidate)
++	rds_hooks_mr_flush();
+ kref_put(&mr->r_kref, __rds_put_mr_final);
+ return 0;
  }
 
 @rds_hooks_mr_release@

@@ -96,9 +96,9 @@ struct rds_hooks_region {
  *	Softirq context, before the message is looked at.
  * @mr_get: register a region. Returns an MR of the engine, an error, or NULL to
  *	leave it to the transport. Process context, may sleep.
- * @mr_free: the last reference to an MR of the engine is gone. Where asked to
- *	invalidate, and in a context that may sleep, returns when its key is
- *	dead. Any context.
+ * @mr_free: the last reference to an MR of the engine is gone. Any context.
+ * @mr_freed: an application frees an MR of the engine, which a message may hold
+ *	for longer. Process context, irqs off.
  * @mr_sync: hand the memory of an MR of the engine to the CPU or the device.
  *	Any context.
  * @mr_mapped: an MR of the engine has got its flags and is about to be found
@@ -139,7 +139,8 @@ struct rds_hooks_ops {
 	void (*rx_invalidate)(struct rds_connection *conn, u32 key);
 	void *(*mr_get)(const struct rds_hooks_ib *ib,
 			const struct rds_hooks_region *region);
-	void (*mr_free)(void *mr, bool invalidate);
+	void (*mr_free)(void *mr);
+	void (*mr_freed)(void *mr);
 	void (*mr_sync)(void *mr, int direction);
 	void (*mr_mapped)(void *mr, const struct rds_mr *rds,
 			  struct rds_connection *conn);
@@ -190,7 +191,8 @@ void rds_hooks_call_tx_last(struct rds_connection *conn,
 void rds_hooks_call_rx_invalidate(struct rds_connection *conn, u32 key);
 void *rds_hooks_call_mr_get(const struct rds_hooks_ib *ib,
 			    const struct rds_hooks_region *region);
-void rds_hooks_call_mr_free(void *trans_private, bool invalidate);
+void rds_hooks_call_mr_free(void *trans_private);
+void rds_hooks_call_mr_freed(const struct rds_mr *mr);
 void rds_hooks_call_mr_sync(void *trans_private, int direction);
 void rds_hooks_call_mr_mapped(const struct rds_mr *mr,
 			      struct rds_connection *conn);
@@ -350,11 +352,11 @@ static inline void *rds_hooks_mr_get(const struct rds_hooks_ib *ib,
 }
 
 /* The next two return false where the transport is to do it. */
-static inline bool rds_hooks_mr_free(void *trans_private, bool invalidate)
+static inline bool rds_hooks_mr_free(void *trans_private)
 {
 	if (static_branch_unlikely(&rds_hooks_key) &&
 	    rds_hooks_mr_ours(trans_private)) {
-		rds_hooks_call_mr_free(trans_private, invalidate);
+		rds_hooks_call_mr_free(trans_private);
 		return true;
 	}
 	return false;
@@ -401,6 +403,13 @@ static inline bool rds_hooks_mr_release(struct rds_connection *conn,
 	if (static_branch_unlikely(&rds_hooks_key))
 		return rds_hooks_call_mr_release(conn, rs, key);
 	return true;
+}
+
+static inline void rds_hooks_mr_freed(const struct rds_mr *mr)
+{
+	if (static_branch_unlikely(&rds_hooks_key) &&
+	    rds_hooks_mr_ours(mr->r_trans_private))
+		rds_hooks_call_mr_freed(mr);
 }
 
 static inline void rds_hooks_mr_orphaned(const struct rds_mr *mr)

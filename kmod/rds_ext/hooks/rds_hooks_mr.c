@@ -55,11 +55,11 @@ static const struct rds_hooks_ops *ops_of_mr(void)
 }
 
 /* Called from rds_rdma.ko. */
-void rds_hooks_call_mr_free(void *trans_private, bool invalidate)
+void rds_hooks_call_mr_free(void *trans_private)
 {
 	const struct rds_hooks_ops *ops = ops_of_mr();
 
-	ops->mr_free(untag(trans_private), invalidate);
+	ops->mr_free(untag(trans_private));
 	module_put(ops->owner);
 }
 EXPORT_SYMBOL_GPL(rds_hooks_call_mr_free);
@@ -75,6 +75,11 @@ void rds_hooks_call_mr_mapped(const struct rds_mr *mr,
 			      struct rds_connection *conn)
 {
 	ops_of_mr()->mr_mapped(untag(mr->r_trans_private), mr, conn);
+}
+
+void rds_hooks_call_mr_freed(const struct rds_mr *mr)
+{
+	ops_of_mr()->mr_freed(untag(mr->r_trans_private));
 }
 
 void rds_hooks_call_mr_orphaned(const struct rds_mr *mr)
