@@ -134,10 +134,11 @@ static void describe(struct rext_mr *m, struct rds_sock *rs, u64 length)
 	m->net = sock_net(sk);
 	m->local = rs->rs_bound_addr;
 	m->port = be16_to_cpu(rs->rs_bound_port);
-	m->socket = sock_i_ino(sk);
+	/* In a call on the socket, so it has its file. */
+	m->socket = sk->sk_socket ? SOCK_INODE(sk->sk_socket)->i_ino : 0;
 	m->pid = task_tgid_nr(current);
-	get_task_comm(m->command, current->group_leader);
-	m->uid = from_kuid_munged(&init_user_ns, current_uid());
+	strscpy(m->command, current->group_leader->comm, sizeof(m->command));
+	m->uid = __kuid_val(current_uid());
 	m->length = length;
 }
 
