@@ -142,47 +142,29 @@ identifier mr;
  ...+>
  }
 
-@rds_hooks_mr_flush_close@
+// When a socket is closed, and when an application asks for it.
+@rds_hooks_mr_flush@
 identifier rs;
 @@
- rds_rdma_drop_keys(struct rds_sock *rs)
- {
- ... when any
-+if (rs->rs_transport && rs->rs_transport->flush_mrs)
-+	rds_hooks_mr_flush();
- if (rs->rs_transport && rs->rs_transport->flush_mrs)
- 	rs->rs_transport->flush_mrs();
- }
-
-@rds_hooks_mr_flush_free@
-identifier rs;
-@@
- rds_free_mr(struct rds_sock *rs, ...)
- {
- <+...
 +rds_hooks_mr_flush();
  rs->rs_transport->flush_mrs();
- return 0;
- ...+>
- }
 
 // A message that carried the key and has not been acknowledged holds the MR for
 // longer; the key has to die now all the same.
 @rds_hooks_mr_freed@
-identifier rs, mr, args;
+identifier mr;
 @@
- rds_free_mr(struct rds_sock *rs, ...)
+ rds_free_mr(...)
  {
  <+...
- RB_CLEAR_NODE(&mr->r_rb_node);
-+rds_hooks_mr_freed(mr);
- if (args.flags & RDS_RDMA_INVALIDATE)
- 	mr->r_invalidate = 1;
+ mr = rds_mr_tree_walk(...);
++if (mr)
++	rds_hooks_mr_freed(mr);
  ...+>
 +if (mr->r_invalidate)
 +	rds_hooks_mr_flush();
  kref_put(&mr->r_kref, __rds_put_mr_final);
- return 0;
+ ...
  }
 
 @rds_hooks_mr_release@
