@@ -52,11 +52,11 @@ bool rext_fence_tx_wait(struct rds_connection *rds,
 		return false;
 	if (!rm->rdma.op_fence && !rext_lease_taken(c, rm->rdma.op_rkey))
 		return false;
+	set_bit(RDS_LL_SEND_FULL, &rds->c_path[0].cp_flags);
 	/*
 	 * Whoever completes the read unmaps it and looks at the bit then: it
 	 * has been unmapped by now, or the bit will be seen.
 	 */
-	set_bit(RDS_LL_SEND_FULL, &rds->c_path[0].cp_flags);
 	smp_mb__after_atomic();
 	if (rm->rdma.op_mapped)
 		return true;

@@ -103,7 +103,7 @@ static void deallocate(struct rext_mrdev *dev, struct rext_slot *slot)
 	unsigned long flags;
 
 	if (ret)
-		pr_warn_ratelimited("rds_ext: %s: cannot deallocate an MR (error %d)\n",
+		pr_warn_ratelimited("rds_ext: %s: an MR stays with the device (error %d)\n",
 				    dev->name, ret);
 	spin_lock_irqsave(&dev->lock, flags);
 	dev->count.deallocated++;

@@ -151,8 +151,8 @@ static int find_conn(struct genl_info *info, struct rext_conn_info *conn)
 
 	if (id) {
 		ret = rext_nl_refuse(info->attrs, names, ARRAY_SIZE(names),
-			     "rds_ext: give either the id or the addresses",
-			     info->extack);
+				     "rds_ext: give either the id or the addresses",
+				     info->extack);
 		if (ret)
 			return ret;
 		if (rext_conn_get(net, nla_get_u32(id), conn))
@@ -206,8 +206,8 @@ static int conn_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (ret)
 		return ret;
 	ret = rext_nl_refuse(info->attrs, filters, ARRAY_SIZE(filters),
-		     "rds_ext: only a dump can be filtered by this",
-		     info->extack);
+			     "rds_ext: only a dump can be filtered by this",
+			     info->extack);
 	if (ret)
 		return ret;
 	ret = check_transport(info->attrs[RDS_EXT_A_CONN_TRANSPORT],
@@ -269,7 +269,8 @@ static int conn_dump_parse(struct conn_dump *dump, struct netlink_callback *cb)
 	if (ret)
 		return ret;
 	ret = rext_nl_refuse(dump->attrs, ids, ARRAY_SIZE(ids),
-		     "rds_ext: a dump cannot be filtered by this", cb->extack);
+			     "rds_ext: a dump cannot be filtered by this",
+			     cb->extack);
 	if (ret)
 		return ret;
 	dump->parsed = true;

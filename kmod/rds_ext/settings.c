@@ -16,6 +16,7 @@ static struct rext_mr_settings mr = {
 	.pool_max = REXT_POOL_MAX_DEFAULT,
 	.max_age_ms = 60000,
 };
+
 static DEFINE_SEQLOCK(mr_lock);
 
 /**
