@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every target sets up what it needs by itself, once: packages, kernels, modules.
 
-# The kernel of make kmod, demo and check-abi, and those of make test.
+# The kernel of make kmod, demo, bench and check-abi, and those of make test.
 KVER ?= 6.1
 KERNELS ?= 6.1 6.12
 # How long make fuzz-exthdr runs.
 FUZZTIME ?= 60s
+# Flags of make bench, such as -rounds 5 or -require-targets.
+BENCH ?=
 
 export GOTOOLCHAIN := auto
 # There may be no repository to take a version from: a tarball, or another owner.
@@ -16,13 +18,18 @@ build := $(abspath $(or $(RDS_EXT_BUILD),build))
 help: ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 	@echo
-	@echo "  KVER=$(KVER) (or 6.12, 7.3, debug) chooses the kernel of kmod, demo and check-abi,"
+	@echo "  KVER=$(KVER) (or 6.12, 7.3, debug) chooses the kernel of kmod, demo, bench and check-abi,"
 	@echo "  KERNELS=\"$(KERNELS)\" the kernels whose VMs make test boots."
 
 .PHONY: demo
 demo: kmod tools ## two VMs with rds_ext: connections, versions, 10 s of verified RDMA
 	@go build -o $(build)/demo ./test/vm/demo
 	@$(build)/demo -kernel $(KVER) -build $(build)
+
+.PHONY: bench
+bench: kmod tools ## stock modules and ours side by side in VMs: table, JSON, page (BENCH=flags)
+	@go build -o $(build)/bench ./test/vm/bench
+	@$(build)/bench -kernel $(KVER) -build $(build) $(BENCH)
 
 .PHONY: test
 test: prereq ## all tests: unit, fuzz, lint, ABI, and in VMs (KERNELS="6.1 6.12")

@@ -8,16 +8,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/bench"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/wire"
 )
 
 // numberRanges says what a flag that takes a number accepts.
 var numberRanges = map[string]string{
-	"depth": fmt.Sprintf("from 1 to %d", wire.MaxDepth),
-	"tasks": fmt.Sprintf("from 1 to %d", wire.MaxTasks),
-	"count": "from 1",
-	"port":  "from 1 to 65535",
-	"seed":  "from 0 to 18446744073709551615",
+	"rounds": "from 1 to 100",
+	"depth":  fmt.Sprintf("from 1 to %d", wire.MaxDepth),
+	"tasks":  fmt.Sprintf("from 1 to %d", wire.MaxTasks),
+	"count":  "from 1",
+	"port":   "from 1 to 65535",
+	"seed":   "from 0 to 18446744073709551615",
 }
 
 // completions makes the shell offer what a flag accepts, and no file names:
@@ -29,16 +31,26 @@ func completions(c *cobra.Command) {
 			return
 		}
 		offer := cobra.NoFileCompletions
-		if f.Name == "mode" {
-			var modes []cobra.Completion
-			for _, m := range wire.Modes {
-				modes = append(modes, cobra.Completion(m))
-			}
-			offer = cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp)
+		if values := valuesOf[f.Name]; values != nil {
+			offer = cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 		}
 		// It can fail only for a flag that does not exist, or has one already.
 		if err := c.RegisterFlagCompletionFunc(f.Name, offer); err != nil {
 			panic(err)
 		}
 	})
+}
+
+// valuesOf has the values of those flags that take one of several, by name.
+var valuesOf = map[string][]cobra.Completion{
+	"mode":      names(wire.Modes...),
+	"modes":     append(names(bench.Modes()...), "all"),
+	"direction": names(wire.ModeWrite, wire.ModeRead, wire.ModeBoth),
+}
+
+func names[T ~string](values ...T) (list []cobra.Completion) {
+	for _, v := range values {
+		list = append(list, cobra.Completion(v))
+	}
+	return list
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rds-ext/rds_ext/cmd/internal/cli"
+	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/bench"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/stats"
 )
 
@@ -113,6 +114,19 @@ func TestUsage(t *testing.T) {
 		"stress host.invalid":                      "host.invalid",
 		"stress 10.0.0.1 -m msg -q 2m --bind ::":   "1 MiB",
 		"stress 10.0.0.1 --connect-timeout potato": "potato",
+		"bench":                                   "give the address",
+		"bench a b":                               "at most 1",
+		"bench 10.0.0.1 -s 10.0.0.2":              "twice",
+		"bench 10.0.0.1 -p 0":                     "port 0",
+		"bench 10.0.0.1 --modes stock":            "use all, or some of get_mr+free_mr",
+		"bench 10.0.0.1 -m plain,plain":           "twice",
+		"bench 10.0.0.1 --direction msg":          "use write, read or both",
+		"bench 10.0.0.1 --rounds 0":               "1 to 100",
+		"bench 10.0.0.1 --rounds many":            "--rounds must be a whole number from 1 to 100",
+		"bench 10.0.0.1 -n 0":                     "--count 0",
+		"bench 10.0.0.1 -D 1m":                    "mode plain: size",
+		"bench 10.0.0.1 -D 2m -m get_mr+use_once": "1 MiB",
+		"bench 127.0.0.1":                         "--modes plain",
 	} {
 		root := newRoot()
 		root.SetArgs(strings.Fields(args))
@@ -163,11 +177,14 @@ func TestBare(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
-		"stress --mode ": "write\nread\nboth\nmsg\n:4\n",
-		"stress ":        ":4\n",
-		"stress --bind ": ":4\n",
-		"serve --port ":  ":4\n",
-		"serve ":         ":4\n",
+		"stress --mode ":     "write\nread\nboth\nmsg\n:4\n",
+		"stress ":            ":4\n",
+		"bench --direction ": "write\nread\nboth\n:4\n",
+		"bench --modes ":     "get_mr+free_mr\nget_mr+use_once\nrdma_map+free_mr\nrdma_map+use_once\nrdma_map+use_once+remote_inv\nplain\nall\n:4\n",
+		"bench ":             ":4\n",
+		"stress --bind ":     ":4\n",
+		"serve --port ":      ":4\n",
+		"serve ":             ":4\n",
 	} {
 		out, err := command(append([]string{"__completeNoDesc"}, strings.Split(args, " ")...)...)
 		if err != nil || !strings.HasPrefix(out, want) {
@@ -182,7 +199,7 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestOutputLost(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"stress", "--help"}, {"help", "serve"}, {"version"}, {"--version"}, {"completion", "bash"}} {
+	for _, args := range [][]string{{"--help"}, {"stress", "--help"}, {"bench", "--help"}, {"help", "serve"}, {"version"}, {"--version"}, {"completion", "bash"}} {
 		root := newRoot()
 		root.SetArgs(args)
 		root.SetOut(fullDisk{})
@@ -215,5 +232,20 @@ func TestFinish(t *testing.T) {
 	}
 	if err := finish(&out, &stats.Report{}, nil, false); err == nil {
 		t.Error("a run that did nothing is good")
+	}
+}
+
+func TestFinishBench(t *testing.T) {
+	r := &bench.Report{Role: bench.Role, Runs: []bench.Run{{Round: 1, Mode: bench.Plain, Error: "no", Unsupported: true}}}
+	var out bytes.Buffer
+	if err := printBench(&out, r, true); err != nil || !strings.HasPrefix(out.String(), `{"role":"bench"`) {
+		t.Errorf("%v, %s", err, out.String())
+	}
+	out.Reset()
+	if err := printBench(&out, r, false); err != nil || !strings.Contains(out.String(), "plain: no") {
+		t.Errorf("%v, %s", err, out.String())
+	}
+	if err := printBench(fullDisk{}, r, false); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v", err)
 	}
 }

@@ -2,7 +2,8 @@
 
 // Command rdsmr exercises RDS with RDMA between two hosts: it registers memory
 // for one use, lets the peer read or write it, verifies every byte, and
-// measures. `rdsmr serve` runs on one host, `rdsmr stress` on the other.
+// measures. `rdsmr serve` runs on one host, `rdsmr stress` or `rdsmr bench` on the
+// other.
 package main
 
 import (

@@ -28,8 +28,8 @@ func newRoot() *cobra.Command {
 		Use:   "rdsmr",
 		Short: "Stress, verify and measure RDMA over RDS",
 		Long: `rdsmr registers memory over RDS, lets a peer read or write it by RDMA, verifies
-every byte, and measures. Run "rdsmr serve" on one host and "rdsmr stress" on
-another.
+every byte, and measures. Run "rdsmr serve" on one host, and "rdsmr stress" or
+"rdsmr bench" on another.
 
 Exit status: 0 if all was right, 1 if not, 2 for a wrong command line.`,
 		SilenceErrors: true,
@@ -40,14 +40,14 @@ Exit status: 0 if all was right, 1 if not, 2 for a wrong command line.`,
 				return printVersion(c.OutOrStdout())
 			}
 			c.PrintErrln(cli.HelpText(c))
-			return cli.UsageError{Err: errors.New("which command? serve or stress")}
+			return cli.UsageError{Err: errors.New("which command? serve, stress or bench")}
 		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return cli.UsageError{Err: fmt.Errorf("%w; see `%s --help`", cli.PlainFlagError(err, numberRanges), c.CommandPath())}
 	})
 	root.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsmr version\"")
-	root.AddCommand(newServe(), newStress(), newVersion())
+	root.AddCommand(newServe(), newStress(), newBench(), newVersion())
 	return root
 }
 

@@ -31,11 +31,11 @@ func newServe() *cobra.Command {
 	f := &serveFlags{maxMemory: 256 << 20, timing: engine.DefaultTiming()}
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer the requests of `rdsmr stress`",
-		Long: `serve answers the sessions of "rdsmr stress" on other hosts, several at a time,
-until Ctrl-C or SIGTERM, which end running sessions cleanly. It prints a line
-"ready ADDRESS:PORT" for each address once it is bound there, and a report
-after each session.
+		Short: "Answer the requests of `rdsmr stress` and `rdsmr bench`",
+		Long: `serve answers the sessions of "rdsmr stress" and "rdsmr bench" on other hosts,
+several at a time, until Ctrl-C or SIGTERM, which end running sessions cleanly.
+It prints a line "ready ADDRESS:PORT" for each address once it is bound there,
+and a report after each session. For "rdsmr bench" each mode is a session.
 
 With --once it ends after the first session; its exit status is then the
 verdict on this session.`,

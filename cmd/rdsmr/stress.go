@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/netip"
 	"os"
 	"time"
 
@@ -23,17 +22,17 @@ import (
 
 // stressFlags are the flags of `rdsmr stress`.
 type stressFlags struct {
-	bind, peer, mode string
-	port             uint16
-	message          int
-	duration         time.Duration
-	json, quiet      bool
-	params           wire.Params
-	timing           engine.Timing
+	target
+	mode        string
+	message     int
+	duration    time.Duration
+	json, quiet bool
+	params      wire.Params
+	timing      engine.Timing
 }
 
 func newStress() *cobra.Command {
-	f := &stressFlags{params: wire.Params{Size: 4096}, timing: engine.DefaultTiming()}
+	f := &stressFlags{target: target{plain: "--mode msg"}, params: wire.Params{Size: 4096}, timing: engine.DefaultTiming()}
 	c := &cobra.Command{
 		Use:   "stress [PEER[:PORT]]",
 		Short: "Register memory, let the peer access it, verify and measure",
@@ -67,9 +66,7 @@ and retried. "resets" is the host's count while the run lasted.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&f.bind, "bind", "r", "", "local `address` (default: the one that routes to the peer)")
-	fs.StringVarP(&f.peer, "peer", "s", "", "peer's `address`, instead of the argument")
-	fs.Uint16VarP(&f.port, "port", "p", defaultPort, "peer's port, 1 to 65535")
+	f.flags(fs)
 	fs.StringVarP(&f.mode, "mode", "m", string(wire.ModeBoth), "write, read, both or msg")
 	fs.VarP(&sizeValue{&f.params.Size}, "size", "D", "bytes an operation, up to 1m")
 	fs.VarP(&sizeValue{&f.message}, "message-size", "q", "bytes a message in mode msg, instead of --size")
@@ -90,14 +87,8 @@ and retried. "resets" is the host's count while the run lasted.`,
 // complete checks the flags and fills in what was left out.
 func (f *stressFlags) complete(c *cobra.Command, args []string) error {
 	fs := c.Flags()
-	if len(args) == 1 {
-		if f.peer != "" {
-			return cli.UsageError{Err: errors.New("the peer is given twice: as an argument and with --peer")}
-		}
-		f.peer = args[0]
-	}
-	if f.peer == "" {
-		return cli.UsageError{Err: errors.New("give the address of the host where `rdsmr serve` runs")}
+	if err := f.argument(args); err != nil {
+		return err
 	}
 	f.params.Mode = wire.Mode(f.mode)
 	if fs.Changed("message-size") {
@@ -118,41 +109,11 @@ func (f *stressFlags) complete(c *cobra.Command, args []string) error {
 	if !fs.Changed("seed") {
 		f.params.Seed = uint64(rand.Uint32()) // a number that every JSON parser keeps
 	}
-	if f.port == 0 {
-		return errPortZero
-	}
 	return nil
 }
 
-// addresses finds out who talks to whom.
-func (f *stressFlags) addresses(ctx context.Context) (local netip.Addr, peer netip.AddrPort, err error) {
-	if peer, err = resolvePeer(ctx, f.peer, f.port); err != nil {
-		return local, peer, err
-	}
-	if f.bind != "" {
-		local, err = parseBind(f.bind)
-	} else {
-		local, err = routeSource(peer.Addr())
-	}
-	if err != nil {
-		return local, peer, err
-	}
-	if f.params.RDMA() {
-		// Not only useless: Linux takes the loopback connection's private
-		// data for that of an InfiniBand one when it registers memory on it.
-		self, err := isLocal(peer.Addr())
-		if err != nil {
-			return local, peer, err
-		}
-		if self {
-			return local, peer, cli.UsageError{Err: fmt.Errorf("%v is an address of this host: RDS cannot do RDMA to itself; use --mode msg, or another host", peer.Addr())}
-		}
-	}
-	return local, peer, nil
-}
-
 func (f *stressFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	local, peer, err := f.addresses(ctx)
+	local, peer, err := f.addresses(ctx, f.params.RDMA())
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@
 //
 // The socket options GET_MR and GET_MR_FOR_DEST fail over InfiniBand on Linux
 // 5.8 and later with EOPNOTSUPP: fast registration needs a queue pair and these
-// calls name no connection. Registration in a message (Map) works.
+// calls name no connection. With rds_ext.ko they work. Registration in a message
+// (Map) works everywhere.
 //
 // A message that carries an RDMA operation is never sent again after a
 // reconnect. It is dropped whole and its sender gets [StatusDropped]; a

@@ -123,6 +123,7 @@ const (
 	opFlushMRs     = "flush mrs"
 	opCancel       = "cancel sent to"
 	opSetTransport = "set transport"
+	opSetTOS       = "set type of service"
 	opSetOption    = "set option"
 	opGetOption    = "get option"
 	opInfo         = "info"

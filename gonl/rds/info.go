@@ -17,6 +17,7 @@ import (
 type Connection struct {
 	Local, Peer    netip.Addr
 	Transport      string // "infiniband", "tcp", "loopback", as the kernel spells it
+	TOS            uint8  // type of service; 0 over IPv6, where the kernel does not tell
 	NextTx, NextRx uint64 // sequence numbers of the next messages
 	Sending        bool
 	Connecting     bool
@@ -73,7 +74,12 @@ func (s *Socket) info(opt int) (b []byte, each int, err error) {
 	b = make([]byte, 4096)
 	for range 8 {
 		var n int
-		cerr := s.raw.Control(func(fd uintptr) { each, n, err = getsockopt(int(fd), solRDS, opt, b) })
+		cerr := s.raw.Control(func(fd uintptr) {
+			err = s.call(CallGetsockopt, func() (err error) {
+				each, n, err = getsockopt(int(fd), solRDS, opt, b)
+				return err
+			})
+		})
 		switch {
 		case cerr != nil:
 			return nil, 0, s.fileError(cerr)
@@ -106,6 +112,9 @@ func parseConnections4(b []byte, each int) ([]Connection, error) {
 			Local:     netip.AddrFrom4([4]byte(b[16:20])),
 			Peer:      netip.AddrFrom4([4]byte(b[20:24])),
 			Transport: cString(b[24 : 24+transportName]),
+		}
+		if each >= sizeConn4 {
+			c.TOS = b[sizeConn4-1]
 		}
 		c.common(b, b[24+transportName])
 		cs = append(cs, c)

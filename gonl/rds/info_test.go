@@ -52,6 +52,17 @@ func TestParseConnections(t *testing.T) {
 	if err != nil || len(cs) != 1 || !cs[0].Connected {
 		t.Errorf("larger structure: %+v, %v", cs, err)
 	}
+	// Older kernels end with the flags.
+	tos := conn4(4)
+	tos[sizeConn4-1] = 3
+	cs, err = parseConnections4(tos, sizeConn4)
+	if err != nil || len(cs) != 1 || cs[0].TOS != 3 {
+		t.Errorf("type of service: %+v, %v", cs, err)
+	}
+	cs, err = parseConnections4(tos[:sizeConn4-1], sizeConn4-1)
+	if err != nil || len(cs) != 1 || cs[0].TOS != 0 || !cs[0].Connected {
+		t.Errorf("without type of service: %+v, %v", cs, err)
+	}
 }
 
 func TestParseInfoMalformed(t *testing.T) {

@@ -33,7 +33,8 @@ func (s *Socket) FlushMRs() error {
 }
 
 // GetMR registers a segment without a message. Over InfiniBand Linux 5.8 and
-// later refuse this with [ErrNoRDMA]; use [Message].Map there.
+// later refuse this with [ErrNoRDMA], unless rds_ext.ko is loaded; [Message].Map
+// works there.
 func (s *Socket) GetMR(seg Segment, f Flags) (Cookie, error) {
 	return s.getMR(optGetMR, netip.AddrPort{}, seg, f)
 }

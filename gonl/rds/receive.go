@@ -45,7 +45,7 @@ func (s *Socket) Receive(ctx context.Context, buf []byte) (Received, error) {
 	)
 	werr := untilDone(ctx, s.file.SetReadDeadline, func() error {
 		return s.raw.Read(func(fd uintptr) bool {
-			r, err = receive(int(fd), buf)
+			r, err = s.receive(int(fd), buf)
 			return err != unix.EAGAIN
 		})
 	})
@@ -62,8 +62,9 @@ func (s *Socket) Receive(ctx context.Context, buf []byte) (Received, error) {
 }
 
 // receive makes one recvmsg.
-func receive(fd int, buf []byte) (Received, error) {
+func (s *Socket) receive(fd int, buf []byte) (Received, error) {
 	var (
+		n    int
 		name [sizeSockaddr6]byte
 		oob  [maxCompletions * (sizeCmsgHdr + sizeStatus)]byte
 		h    = unix.Msghdr{Name: &name[0], Namelen: uint32(len(name)), Control: &oob[0]}
@@ -76,7 +77,10 @@ func receive(fd int, buf []byte) (Received, error) {
 		h.Iov = &iov
 		h.SetIovlen(1)
 	}
-	n, err := recvmsg(fd, &h)
+	err := s.call(CallRecvmsg, func() (err error) {
+		n, err = recvmsg(fd, &h)
+		return err
+	})
 	if err != nil {
 		return Received{}, err
 	}

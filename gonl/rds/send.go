@@ -108,6 +108,9 @@ func (s *Socket) TrySend(m Message) (Sent, error) {
 		start := time.Now()
 		_, err = sendmsg(int(fd), h)
 		sent.Elapsed = time.Since(start)
+		if s.onCall != nil {
+			s.onCall(Call{Kind: CallSendmsg, Elapsed: sent.Elapsed, Err: err})
+		}
 	})
 	if cerr != nil {
 		return Sent{}, s.fileError(cerr)
@@ -176,7 +179,7 @@ func (r *RDMA) bytes() (n uint64) {
 }
 
 func (s *Socket) sendBufferFull() (full bool, err error) {
-	err = s.raw.Control(func(fd uintptr) { full = !pollOut(int(fd)) })
+	err = s.raw.Control(func(fd uintptr) { full = !s.pollOut(int(fd)) })
 	return full, s.fileError(err)
 }
 
@@ -187,13 +190,17 @@ func (s *Socket) waitWritable(ctx context.Context) error {
 	}
 	defer func() { <-s.writing }()
 	return s.fileError(untilDone(ctx, s.file.SetWriteDeadline, func() error {
-		return s.raw.Write(func(fd uintptr) bool { return pollOut(int(fd)) })
+		return s.raw.Write(func(fd uintptr) bool { return s.pollOut(int(fd)) })
 	}))
 }
 
-func pollOut(fd int) bool {
+func (s *Socket) pollOut(fd int) bool {
 	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
-	n, err := unix.Poll(p, 0)
+	n := 0
+	err := s.call(CallPoll, func() (err error) {
+		n, err = unix.Poll(p, 0)
+		return err
+	})
 	// On an error let the next sendmsg say what is wrong.
 	return err != nil || n > 0
 }

@@ -29,6 +29,14 @@ type Config struct {
 	// ReceiveErrors asks for completions of failed RDMA operations that did not
 	// ask for a notification.
 	ReceiveErrors bool
+	// TOS is the type of service, which RDS over InfiniBand makes the service
+	// level of the traffic. Each has a connection of its own between two
+	// addresses. Over TCP it means nothing.
+	TOS uint8
+	// OnCall is called after each system call on the bound socket, except those
+	// of the Go runtime (epoll_wait) and the close, by the goroutine that made
+	// it. It must return soon and must not use the socket.
+	OnCall func(Call)
 }
 
 // Socket is a bound AF_RDS socket. Its methods are safe for concurrent use.
@@ -43,6 +51,7 @@ type Socket struct {
 	send sendState
 
 	closed atomic.Bool
+	onCall func(Call) // may be nil
 
 	mu        sync.Mutex
 	regions   map[uint32]*Buffer // by key
@@ -78,6 +87,12 @@ func setUp(fd int, addr netip.AddrPort, cfg Config) (*Socket, error) {
 	if err := bind(fd, sa); err != nil {
 		return nil, &Error{Op: opBind, Addr: addr, Err: err}
 	}
+	// Only a bound socket has a transport, which has the last word on it.
+	if cfg.TOS != 0 {
+		if err := setTOS(fd, cfg.TOS); err != nil {
+			return nil, &Error{Op: opSetTOS, Addr: addr, Err: err}
+		}
+	}
 	sa, err = getsockname(fd)
 	if err != nil {
 		return nil, &Error{Op: opGetOption, Err: err}
@@ -92,6 +107,7 @@ func setUp(fd int, addr netip.AddrPort, cfg Config) (*Socket, error) {
 		writing:   make(chan struct{}, 1),
 		regions:   make(map[uint32]*Buffer),
 		congested: make(chan struct{}),
+		onCall:    cfg.OnCall,
 	}
 	if err := s.send.init(); err != nil {
 		return nil, err
@@ -202,7 +218,12 @@ func (s *Socket) ReceiveBuffer() (int, error) {
 }
 
 func (s *Socket) getInt(level, opt int) (n int, err error) {
-	cerr := s.raw.Control(func(fd uintptr) { n, err = unix.GetsockoptInt(int(fd), level, opt) })
+	cerr := s.raw.Control(func(fd uintptr) {
+		err = s.call(CallGetsockopt, func() (err error) {
+			n, err = unix.GetsockoptInt(int(fd), level, opt)
+			return err
+		})
+	})
 	if cerr != nil {
 		return 0, s.fileError(cerr)
 	}
@@ -214,8 +235,18 @@ func (s *Socket) getInt(level, opt int) (n int, err error) {
 
 // setOpt sets an RDS option with a structure as its value.
 func (s *Socket) setOpt(op string, addr netip.AddrPort, opt int, val []byte) error {
+	kind := CallSetsockopt
+	switch op {
+	case opGetMR:
+		kind = CallGetMR
+	case opFreeMR:
+		kind = CallFreeMR
+	}
+	v := string(val)
 	var err error
-	cerr := s.raw.Control(func(fd uintptr) { err = unix.SetsockoptString(int(fd), solRDS, opt, string(val)) })
+	cerr := s.raw.Control(func(fd uintptr) {
+		err = s.call(kind, func() error { return unix.SetsockoptString(int(fd), solRDS, opt, v) })
+	})
 	if cerr != nil {
 		return s.fileError(cerr)
 	}

@@ -25,6 +25,12 @@ func getsockname(fd int) ([]byte, error) {
 	return sa[:min(int(n), len(sa))], errnoErr(e)
 }
 
+// setTOS sets the type of service of a socket that has sent nothing yet.
+func setTOS(fd int, tos uint8) error {
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), siocSetTOS, uintptr(unsafe.Pointer(&tos)))
+	return errnoErr(e)
+}
+
 // sendmsg sends without blocking.
 func sendmsg(fd int, h *unix.Msghdr) (int, error) {
 	for {

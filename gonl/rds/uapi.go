@@ -21,6 +21,8 @@ const (
 	cmsgRDMAStatus = 4
 	cmsgCongUpdate = 5
 
+	siocSetTOS = 0x89e0 // SIOCPROTOPRIVATE; the argument is a byte
+
 	infoCounters     = 10000
 	infoConnections  = 10001
 	info6Connections = 10011

@@ -26,7 +26,13 @@ static_assert(RDS_EXT_FEATURE_REMOTE_INVALIDATE ==
 void rext_announce_reset(struct rext_announce *a)
 {
 	memset(a, 0, sizeof(*a));
+	/*
+	 * Messages and mere acknowledgments are posted by two senders that do
+	 * not wait for each other: whichever is first has to carry it, and none
+	 * knows.
+	 */
 	a->due = true;
+	a->due_ack = true;
 	a->expect = true;
 	a->peer_kind = RDS_EXT_PEER_KIND_UNKNOWN;
 }
@@ -45,6 +51,7 @@ void rext_announce_midway(struct rext_announce *a)
 {
 	rext_announce_reset(a);
 	a->ask = true;
+	a->either = true;
 	a->expect = false;
 }
 
@@ -68,7 +75,8 @@ static u64 sequence(const struct rds_header *hdr)
 }
 
 /* Returns true where the header has changed. */
-static bool announce(struct rext_announce *a, struct rds_header *hdr)
+static bool announce(struct rext_announce *a, struct rds_header *hdr,
+		     bool *due)
 {
 	u8 payload[EXTHDR_VERSION_LEN];
 	u16 features;
@@ -78,7 +86,7 @@ static bool announce(struct rext_announce *a, struct rds_header *hdr)
 	 * repeated, what was not stays so, even if they change meanwhile.
 	 */
 	if (!a->announced && !rext_settings_version_header()) {
-		a->due = false;
+		*due = false;
 		return false;
 	}
 
@@ -88,7 +96,11 @@ static bool announce(struct rext_announce *a, struct rds_header *hdr)
 	if (!rext_counters_add(hdr->h_exthdr, EXTHDR_VERSION, payload))
 		return false;	/* no room: the next message has to do it */
 
-	a->due = false;
+	*due = false;
+	if (a->either) {
+		a->due = false;
+		a->due_ack = false;
+	}
 	a->announced = true;
 	a->features = features;
 	if (a->ask) {
@@ -102,26 +114,30 @@ static bool announce(struct rext_announce *a, struct rds_header *hdr)
  * rext_announce_tx() - a message or an acknowledgment is about to leave over IB
  * @rds: its connection
  * @hdr: the header that goes on the wire
+ * @ack: an acknowledgment without a message
  *
  * Context: process or softirq.
  * Return: true where the header has changed.
  */
-bool rext_announce_tx(struct rds_connection *rds, struct rds_header *hdr)
+bool rext_announce_tx(struct rds_connection *rds, struct rds_header *hdr,
+		      bool ack)
 {
 	struct rext_conn *c = rext_conn_find(rds);
 	struct rext_announce *a;
 	unsigned long flags;
 	bool changed = false;
+	bool *due;
 
 	if (!c)
 		return false;
 	a = &c->announce;
-	if (!READ_ONCE(a->due) && !READ_ONCE(a->await_seq))
+	due = ack ? &a->due_ack : &a->due;
+	if (!READ_ONCE(*due) && !READ_ONCE(a->await_seq))
 		return false;
 
 	spin_lock_irqsave(&c->lock, flags);
-	if (a->due)
-		changed = announce(a, hdr);
+	if (*due)
+		changed = announce(a, hdr, due);
 	/* Congestion maps and acknowledgments have no number of their own. */
 	if (a->await_seq && hdr->h_sequence) {
 		a->await_seq = false;
@@ -141,8 +157,11 @@ static bool learn(struct rext_announce *a, const u8 *payload)
 	exthdr_version_unpack(payload, &version, &features);
 	if (features & EXTHDR_REPLY_WANTED) {
 		features &= ~EXTHDR_REPLY_WANTED;
-		if (a->announced)
+		if (a->announced) {
 			a->due = true;
+			a->due_ack = true;
+			a->either = true;
+		}
 	}
 
 	news = !a->learnt || a->peer_version != version ||

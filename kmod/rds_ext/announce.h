@@ -17,7 +17,9 @@ struct rds_header;
 
 /**
  * struct rext_announce - both announcements on this incarnation of a connection
- * @due: the next header with room has to carry our version header
+ * @due: the next message with room has to carry our version header
+ * @due_ack: the next acknowledgment without a message has to
+ * @either: one of both will do
  * @ask: that header asks the peer to announce (once more)
  * @await_seq: we have asked, and the next message with a sequence number sets
  *	@ask_seq
@@ -37,6 +39,8 @@ struct rds_header;
  */
 struct rext_announce {
 	bool due;
+	bool due_ack;
+	bool either;
 	bool ask;
 	bool await_seq;
 	bool announced;
@@ -54,7 +58,8 @@ void rext_announce_reset(struct rext_announce *a);
 void rext_announce_midway(struct rext_announce *a);
 u16 rext_announce_agreed(const struct rext_announce *a);
 
-bool rext_announce_tx(struct rds_connection *rds, struct rds_header *hdr);
+bool rext_announce_tx(struct rds_connection *rds, struct rds_header *hdr,
+		      bool ack);
 void rext_announce_rx(struct rds_connection *rds,
 		      const struct rds_header *hdr);
 

@@ -21,9 +21,14 @@
 /* The version header goes first: it is due once, and lives in little room. */
 static bool tx_header(struct rds_connection *rds, struct rds_header *hdr)
 {
-	bool announced = rext_announce_tx(rds, hdr);
+	bool announced = rext_announce_tx(rds, hdr, false);
 
 	return rext_lease_tx(rds, hdr) || announced;
+}
+
+static void tx_ack(struct rds_connection *rds, struct rds_header *hdr)
+{
+	rext_announce_tx(rds, hdr, true);
 }
 
 static void rx_header(struct rds_connection *rds, const struct rds_header *hdr)
@@ -48,6 +53,7 @@ static const struct rds_hooks_ops hooks = {
 	.path_up = rext_conn_path_up,
 	.path_down = rext_conn_path_down,
 	.tx_header = tx_header,
+	.tx_ack = tx_ack,
 	.rx_header = rx_header,
 	.rx_incoming = rx_incoming,
 	.ext_add = rext_ext_add,

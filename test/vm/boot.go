@@ -145,6 +145,9 @@ func (e *Env) kernelParams(own []string) []string {
 		// five levels, and KASAN takes every address for a wild one.
 		all = append(all, "no5lvl")
 	}
+	if e.kernel.failslab {
+		all = append(all, markKmalloc)
+	}
 	return append(all, own...)
 }
 

@@ -60,6 +60,11 @@
 // the leaks. Lockdep stops watching at its first report: the log of the test says
 // of which nodes that is true.
 //
+// That kernel also fails on demand. [Node.StartFaults] makes every n-th allocation,
+// or copy from and to a process, fail for the commands that "underfaults COMMAND"
+// has started; the program failnth makes each step of one call fail in turn, after
+// [Node.PrepareFaults]. Both are in test/vm/tools, and so in the VMs of the suite.
+//
 // # What is left behind
 //
 // build/vm/KERNEL/TEST has a directory for each VM with console.log (seconds

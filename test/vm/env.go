@@ -107,6 +107,9 @@ func (e *Env) Dir() string { return e.dir }
 // Release is the kernel release of the VMs.
 func (e *Env) Release() string { return e.image.release }
 
+// Accel is the accelerator of the VMs.
+func (e *Env) Accel() qemu.Accel { return e.accel }
+
 // Switch is the switch between the VMs. The link of a node has its name.
 func (e *Env) Switch() *ether.Switch { return e.sw }
 

@@ -27,6 +27,7 @@ type checks struct {
 	kasan    bool
 	kmemleak bool
 	lockdep  bool
+	failslab bool
 }
 
 // readChecks reads the configuration in the kernel's directory.
@@ -36,7 +37,10 @@ func readChecks(dir string) (checks, error) {
 		return checks{}, fmt.Errorf("configuration of the kernel: %w; run scripts/kernel-fetch %s", err, filepath.Base(dir))
 	}
 	has := func(option string) bool { return bytes.Contains(b, []byte("\n"+option+"=y\n")) }
-	return checks{has("CONFIG_KASAN"), has("CONFIG_DEBUG_KMEMLEAK"), has("CONFIG_PROVE_LOCKING")}, nil
+	return checks{
+		kasan: has("CONFIG_KASAN"), kmemleak: has("CONFIG_DEBUG_KMEMLEAK"),
+		lockdep: has("CONFIG_PROVE_LOCKING"), failslab: has("CONFIG_FAILSLAB"),
+	}, nil
 }
 
 // Scale stretches a limit of time by what the kernel of the configuration needs

@@ -58,8 +58,8 @@ func TestChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for config, want := range map[string]checks{
-		"# CONFIG_KASAN is not set\nCONFIG_KASAN_X=y\n":                        {},
-		"#\nCONFIG_KASAN=y\nCONFIG_DEBUG_KMEMLEAK=y\nCONFIG_PROVE_LOCKING=y\n": {true, true, true},
+		"# CONFIG_KASAN is not set\nCONFIG_KASAN_X=y\n":                                           {},
+		"#\nCONFIG_KASAN=y\nCONFIG_DEBUG_KMEMLEAK=y\nCONFIG_PROVE_LOCKING=y\nCONFIG_FAILSLAB=y\n": {true, true, true, true},
 	} {
 		if err := os.WriteFile(filepath.Join(headers, ".config"), []byte(config), 0o644); err != nil {
 			t.Fatal(err)

@@ -9,11 +9,8 @@
 // reports a recursion or a circle at the first connection that a node accepts, and
 // watches no lock from then on, ours included.
 //
-// The devices are asked directly here, save for link-local addresses. This finds
-// devices that name their network device themselves, as soft RoCE does, and so is
-// for tests only.
-//
-// plants: 1 in ib.c: ib_device_get_by_netdev(ndev,
+// plants: 1 in ib.c: rds_fix_laddr_check(addr)
+// plants: 1 in ib.c: #include "fix_address_check.c"
 
 @address_check@
 typedef __u32;
@@ -23,26 +20,18 @@ identifier net, addr, scope_id;
 			      __u32 scope_id)
  {
  ...
-+if (!(ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)) {
-+	struct net_device *ndev;
-+	struct ib_device *ibdev = NULL;
-+	int ret = -EADDRNOTAVAIL;
++{
++	int ret = rds_fix_laddr_check(addr);
 +
-+	/* Keeps the network device until its RDMA device is held. */
-+	rcu_read_lock();
-+	if (ipv6_addr_v4mapped(addr))
-+		ndev = __ip_dev_find(&init_net, addr->s6_addr32[3], false);
-+	else
-+		ndev = ipv6_dev_find(&init_net, addr, NULL);
-+	if (ndev)
-+		ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);
-+	rcu_read_unlock();
-+	if (ibdev) {
-+		if (ibdev->node_type == RDMA_NODE_IB_CA)
-+			ret = 0;
-+		ib_device_put(ibdev);
-+	}
-+	return ret;
++	if (ret <= 0)
++		return ret;
 +}
  return rds_ib_laddr_check_cm(net, addr, scope_id);
  }
+
+@address_check_body@
+@@
+ rds_ib_laddr_check_cm(...)
+ { ... }
++
++#include "fix_address_check.c"

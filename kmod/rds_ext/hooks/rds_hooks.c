@@ -168,7 +168,7 @@ void rds_hooks_call_tx_ack(struct rds_connection *conn, struct rds_header *hdr)
 	rcu_read_lock();
 	ops = rcu_dereference(rds_hooks_ops);
 	if (ops)
-		ops->tx_header(conn, hdr);
+		ops->tx_ack(conn, hdr);
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(rds_hooks_call_tx_ack);

@@ -71,10 +71,11 @@ struct rds_hooks_region {
  * @path_up: a path has entered the state UP. Process or softirq context.
  * @path_down: the transport of a path has shut down. No header passes until
  *	the path connects anew. Process context.
- * @tx_header: the header of the first fragment of a message, or that of an
- *	acknowledgment without one, is about to leave over IB. Returns true
- *	where it has changed the header, whose checksum is then made anew.
- *	Process or softirq context.
+ * @tx_header: the header of the first fragment of a message is about to leave
+ *	over IB. Returns true where it has changed the header, whose checksum is
+ *	then made anew. Process or softirq context.
+ * @tx_ack: the header of an acknowledgment without a message is about to leave
+ *	over IB. Runs beside @tx_header. Process or softirq context.
  * @rx_header: such a header has come in over IB, its checksum is right.
  *	Softirq context, one caller at a time for each connection.
  * @rx_incoming: a whole message has come in over any transport. Any context
@@ -122,6 +123,7 @@ struct rds_hooks_ops {
 	void (*path_up)(struct rds_conn_path *cp);
 	void (*path_down)(struct rds_conn_path *cp);
 	bool (*tx_header)(struct rds_connection *conn, struct rds_header *hdr);
+	void (*tx_ack)(struct rds_connection *conn, struct rds_header *hdr);
 	void (*rx_header)(struct rds_connection *conn,
 			  const struct rds_header *hdr);
 	void (*rx_incoming)(struct rds_connection *conn,

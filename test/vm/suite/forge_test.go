@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
@@ -39,9 +40,32 @@ func forge(frame []byte, ext [wire.ExtSpace]byte) error {
 	hdr := frame[offRDS : offRDS+wire.HeaderLen]
 	binary.BigEndian.PutUint16(frame[offCsum:], 0)
 	binary.BigEndian.PutUint16(frame[offCsum:], internetChecksum(hdr))
-
-	binary.LittleEndian.PutUint32(frame[len(frame)-icrcSize:], invariantCRC(frame[:len(frame)-icrcSize]))
+	seal(frame)
 	return nil
+}
+
+// seal makes the checksum of a RoCE packet right.
+func seal(frame []byte) {
+	binary.LittleEndian.PutUint32(frame[len(frame)-icrcSize:], invariantCRC(frame[:len(frame)-icrcSize]))
+}
+
+// withInvalidate makes a SEND of one packet into one that invalidates a key of
+// the receiver.
+func withInvalidate(frame []byte, key uint32) ([]byte, error) {
+	if len(frame) < offRDS+wire.HeaderLen+icrcSize || frame[offIP] != 0x45 || wire.Opcode(frame[offBTH]) != wire.SendOnly {
+		return nil, fmt.Errorf("not a SEND of one packet over RoCE and IPv4: %d bytes", len(frame))
+	}
+	frame = slices.Insert(frame, offRDS, binary.BigEndian.AppendUint32(nil, key)...)
+	frame[offBTH] = byte(wire.SendOnlyInv)
+	be := binary.BigEndian
+	for _, off := range []int{offIP + 2, offUDP + 4} { // the two lengths
+		be.PutUint16(frame[off:], be.Uint16(frame[off:])+4)
+	}
+	be.PutUint16(frame[offIP+10:], 0)
+	be.PutUint16(frame[offIP+10:], internetChecksum(frame[offIP:offUDP]))
+	be.PutUint16(frame[offUDP+6:], 0) // none
+	seal(frame)
+	return frame, nil
 }
 
 func internetChecksum(b []byte) uint16 {

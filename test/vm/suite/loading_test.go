@@ -16,6 +16,13 @@ func (p *pair) load(n *vm.Node) {
 	}
 }
 
+// drain has the MR engine of a node get no new MRs, so that rds_ext can be
+// unloaded under RDMA.
+func (p *pair) drain(n *vm.Node) {
+	p.Helper()
+	p.run(n, "rdsinfo", "config", "set", "mr-engine=off")
+}
+
 func (p *pair) unload(n *vm.Node) {
 	p.Helper()
 	if err := n.Unload(p.ctx, "rds_ext"); err != nil {
@@ -47,8 +54,8 @@ func TestLoadOnLiveConnection(t *testing.T) {
 		t.Errorf("a right after loading: %v", c)
 	}
 	p.stress(p.a, p.b, "--mode", "msg", "--count", "20")
-	if got := versions(p.trace(capture), p.a); len(got) != 1 || got[0] != extTypes|replyWanted {
-		t.Errorf("a sent version headers with features %#x, want one with %#x", got, extTypes|replyWanted)
+	if got := versions(p.trace(capture), p.a); len(got) != 1 || got[0] != oursFeatures|replyWanted {
+		t.Errorf("a sent version headers with features %#x, want one with %#x", got, oursFeatures|replyWanted)
 	}
 	if c := p.ib(p.a); c.PeerKind != "stock" {
 		t.Errorf("a after asking a peer without rds_ext: %v", c)
@@ -58,11 +65,11 @@ func TestLoadOnLiveConnection(t *testing.T) {
 	p.load(p.b)
 	p.stress(p.a, p.b, "--mode", "msg", "--count", "20")
 	tr := p.trace(capture)
-	if got := versions(tr, p.b); len(got) != 1 || got[0] != extTypes|replyWanted {
-		t.Errorf("b sent version headers with features %#x, want one with %#x", got, extTypes|replyWanted)
+	if got := versions(tr, p.b); len(got) != 1 || got[0] != oursFeatures|replyWanted {
+		t.Errorf("b sent version headers with features %#x, want one with %#x", got, oursFeatures|replyWanted)
 	}
-	if got := versions(tr, p.a); len(got) != 1 || got[0] != extTypes {
-		t.Errorf("a answered with features %#x, want once %#x", got, extTypes)
+	if got := versions(tr, p.a); len(got) != 1 || got[0] != oursFeatures {
+		t.Errorf("a answered with features %#x, want once %#x", got, oursFeatures)
 	}
 	p.wantAgreed(p.a)
 	p.wantAgreed(p.b)
@@ -93,6 +100,7 @@ func TestReloadUnderStress(t *testing.T) {
 	}
 	for range reloads {
 		for _, n := range []*vm.Node{p.a, p.b} {
+			p.drain(n)
 			p.unload(n)
 			p.load(n)
 		}
@@ -107,13 +115,14 @@ func TestReloadUnderStress(t *testing.T) {
 	}
 	p.stop(server)
 	tr := p.trace(capture)
-	p.wantKnownTypes(tr)
+	p.wantTypes(tr, wire.ExtRDMADestFlags)
 	if n := both(tr); n == 0 {
 		t.Errorf("of %d messages none carries a key and a version", len(tr.Messages))
 	}
 	p.stressAgrees()
 
 	for _, n := range []*vm.Node{p.a, p.b} {
+		p.drain(n)
 		p.unload(n)
 		mods, err := n.LoadedModules(p.ctx)
 		if err != nil {

@@ -157,6 +157,10 @@ type report struct {
 	Interrupted    bool    `json:"interrupted"`
 	Error          string  `json:"error"`
 	P50            float64 `json:"p50_us"`
+	// Peer is the other side's own account, nil if it gave none.
+	Peer *struct {
+		Ops int64 `json:"ops"`
+	} `json:"peer"`
 }
 
 // stress runs "rdsmr stress" between a node and a server; it must succeed with

@@ -52,6 +52,7 @@ func newAnswerer(t task) (*answerer, error) {
 
 func (a *answerer) run(ctx context.Context, stop <-chan struct{}) error {
 	stopReader := a.startReader(ctx, smallMessage)
+	defer a.calls.Stop()
 	defer stopReader()
 	drain := never
 	for {

@@ -17,12 +17,14 @@ import (
 
 // ClientConfig describes a run of `rdsmr stress`.
 type ClientConfig struct {
-	Local    netip.Addr
-	Peer     netip.AddrPort
-	Params   wire.Params // ports are filled in
-	Timing   Timing
-	Duration time.Duration          // 0 for no limit
-	Progress func(p stats.Progress) // called once a second; may be nil
+	Local  netip.Addr
+	Peer   netip.AddrPort
+	Params wire.Params // ports are filled in
+	// Registration is how this end registers memory; the peer has no say in it.
+	Registration Registration
+	Timing       Timing
+	Duration     time.Duration          // 0 for no limit
+	Progress     func(p stats.Progress) // called once a second; may be nil
 }
 
 // client is the end that opens a session.
@@ -51,7 +53,7 @@ func RunClient(ctx context.Context, host Host, cfg ClientConfig) (rep *stats.Rep
 	c := &client{cfg: cfg, peerCtl: cfg.Peer}
 	c.side = side{
 		host: host, local: cfg.Local, peer: cfg.Peer.Addr(), session: rand.Uint64() | 1, opener: true,
-		params: cfg.Params, timing: cfg.Timing, source: newSource(cfg.Params.Count),
+		params: cfg.Params, registration: cfg.Registration, timing: cfg.Timing, source: newSource(cfg.Params.Count),
 	}
 	if c.control, err = host.Listen(netip.AddrPortFrom(cfg.Local, 0), rds.Config{}); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@
 // each side. One side's tasks request, the other's answer; with both ways on,
 // there is a second set of tasks with the roles exchanged.
 //
-// A request carries the memory that the requester has just registered for one
-// use. The answer is the message of an RDMA operation on this memory, so its
+// A request carries the memory that the requester has just registered, as a rule
+// for one use. The answer is the message of an RDMA operation on this memory, so its
 // arrival says that the operation is complete, and makes the kernel release the
 // memory. An operation is tried as often as it takes; every try has a number of
 // its own, so an answer to a try that was given up is recognised.
@@ -27,6 +27,7 @@ import (
 type Conn interface {
 	Send(ctx context.Context, m rds.Message) (rds.Sent, error)
 	Receive(ctx context.Context, buf []byte) (rds.Received, error)
+	GetMR(s rds.Segment, f rds.Flags) (rds.Cookie, error)
 	FreeMR(c rds.Cookie, f rds.Flags) error
 	CancelSentTo(dest netip.AddrPort) error
 	LocalAddr() netip.AddrPort

@@ -46,15 +46,16 @@ type outcome struct {
 }
 
 type setup struct {
-	net      *fakerds.Net
-	params   wire.Params
-	count    int64
-	duration time.Duration
-	timing   *Timing
-	memory   int
-	during   func(t *testing.T, interrupt, stopServer func())
-	noServer bool
-	peer     netip.AddrPort // serverAddr, if not set
+	net          *fakerds.Net
+	params       wire.Params
+	registration Registration
+	count        int64
+	duration     time.Duration
+	timing       *Timing
+	memory       int
+	during       func(t *testing.T, interrupt, stopServer func())
+	noServer     bool
+	peer         netip.AddrPort // serverAddr, if not set
 }
 
 func run(t *testing.T, s setup) (o outcome) {
@@ -100,7 +101,7 @@ func run(t *testing.T, s setup) (o outcome) {
 		go s.during(t, interrupt, stopServer)
 	}
 	o.client, o.err = RunClient(cctx, host, ClientConfig{
-		Local: clientIP, Peer: s.peer, Params: s.params, Timing: timing, Duration: s.duration,
+		Local: clientIP, Peer: s.peer, Params: s.params, Registration: s.registration, Timing: timing, Duration: s.duration,
 	})
 	interrupt()
 	stopServer()

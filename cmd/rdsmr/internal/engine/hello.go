@@ -110,7 +110,7 @@ func (c *client) noAnswer(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return errStopped
 	}
-	up, err := connected(c.control, c.local, c.peer)
+	up, err := Connected(c.control, c.local, c.peer, 0)
 	switch {
 	case err != nil:
 		return fmt.Errorf("no answer from %v within %v", c.peerCtl, c.timing.Connect)

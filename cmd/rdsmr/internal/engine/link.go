@@ -20,6 +20,7 @@ import (
 type link struct {
 	conn        Conn
 	local, peer netip.Addr
+	tos         uint8
 	counters    *stats.Counters
 
 	base     uint64       // resets before the session
@@ -32,8 +33,8 @@ const (
 	resetCounter = "conn_reset"
 )
 
-func newLink(conn Conn, peer netip.Addr, c *stats.Counters) (*link, error) {
-	l := &link{conn: conn, local: conn.LocalAddr().Addr(), peer: peer, counters: c}
+func newLink(conn Conn, peer netip.Addr, tos uint8, c *stats.Counters) (*link, error) {
+	l := &link{conn: conn, local: conn.LocalAddr().Addr(), peer: peer, tos: tos, counters: c}
 	m, err := conn.Counters()
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (l *link) run(ctx context.Context) {
 // poll looks once. Without an answer the connection counts as up: tasks have
 // their stall limit besides.
 func (l *link) poll(now time.Time) {
-	up, err := connected(l.conn, l.local, l.peer)
+	up, err := Connected(l.conn, l.local, l.peer, l.tos)
 	switch {
 	case up || err != nil:
 		l.downFrom.Store(0)
@@ -88,14 +89,15 @@ func (l *link) upSince(t time.Time) bool {
 	return l.downFrom.Load() == 0 && l.lastUp.Load() > t.UnixNano()
 }
 
-// connected reports whether there is a working connection.
-func connected(c Conn, local, peer netip.Addr) (bool, error) {
+// Connected reports whether there is a working connection of the type of service.
+// The kernel tells only of IPv4 connections of which type they are.
+func Connected(c Conn, local, peer netip.Addr, tos uint8) (bool, error) {
 	cs, err := c.Connections()
 	if err != nil {
 		return false, err
 	}
 	for _, k := range cs {
-		if k.Connected && k.Local == local.WithZone("") && k.Peer == peer.WithZone("") {
+		if k.Connected && k.Local == local.WithZone("") && k.Peer == peer.WithZone("") && (k.TOS == tos || k.Peer.Is6()) {
 			return true, nil
 		}
 	}

@@ -23,6 +23,7 @@ func newReceiver(t task) *receiver { return &receiver{task: t} }
 
 func (r *receiver) run(ctx context.Context, stop <-chan struct{}) error {
 	stopReader := r.startReader(ctx, wire.HeaderSize+r.params.Size)
+	defer r.calls.Stop()
 	defer stopReader()
 	drain := never
 	for {

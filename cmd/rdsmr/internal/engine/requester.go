@@ -18,8 +18,9 @@ import (
 // requester registers memory, asks the peer to access it, and checks it.
 type requester struct {
 	task
-	source *source
-	link   *link
+	source       *source
+	link         *link
+	registration Registration
 
 	slots   []*slot
 	free    []*slot          // no operation
@@ -38,22 +39,26 @@ type requester struct {
 	recovered  time.Time // last recovery
 	lastErr    error
 
-	latency, sendmsg *stats.Latency
+	times stats.Times
 }
 
 // slot is a buffer and the operation on it.
 type slot struct {
-	buf    *rds.Buffer
-	op     uint64
-	try    uint32
-	cookie rds.Cookie
-	start  time.Time // of the first try
+	buf        *rds.Buffer
+	op         uint64
+	try        uint32
+	cookie     rds.Cookie
+	registered bool      // by GET_MR: cookie is good, whatever becomes of the request
+	start      time.Time // of the first try
 }
 
-func newRequester(t task, src *source, l *link) (*requester, error) {
+func (s *slot) segment() rds.Segment { return rds.Segment{Buffer: s.buf, Length: s.buf.Len()} }
+
+func newRequester(t task, src *source, l *link, g Registration) (*requester, error) {
 	r := &requester{
-		task: t, source: src, link: l, flying: map[uint32]*slot{}, ledger: newLedger(t.conn, t.counters),
-		latency: stats.NewLatency(), sendmsg: stats.NewLatency(), nextTry: 1,
+		task: t, source: src, link: l, registration: g,
+		flying: map[uint32]*slot{}, ledger: newLedger(t.conn, t.counters),
+		times: stats.NewTimes(), nextTry: 1,
 	}
 	for range t.params.Depth {
 		b, err := rds.NewBuffer(t.params.Size)
@@ -69,6 +74,7 @@ func newRequester(t task, src *source, l *link) (*requester, error) {
 
 func (r *requester) run(ctx context.Context, stop <-chan struct{}) error {
 	stopReader := r.startReader(ctx, smallMessage)
+	defer r.calls.Stop()
 	defer stopReader()
 	ticks := time.NewTicker(tick)
 	defer ticks.Stop()
@@ -144,30 +150,37 @@ func (r *requester) sendWaiting(ctx context.Context) (blocked bool, err error) {
 
 // sendRequest makes one try of an operation.
 func (r *requester) sendRequest(ctx context.Context, s *slot) (blocked bool, err error) {
-	r.prepare(s)
+	if s.start.IsZero() {
+		s.start = time.Now()
+	}
+	if !s.registered {
+		r.prepare(s)
+		if r.registration.GetMR {
+			if err := r.getMR(s); err != nil {
+				return r.sendFailed(ctx, false, err)
+			}
+		}
+	}
 	h := wire.Header{Type: wire.Request, Session: r.session, Op: s.op, Try: r.nextTry, Length: uint32(s.buf.Len())}
 	if isRead(r.params.Mode, s.op) {
 		h.Flags |= wire.FlagRead
 	}
 	r.msg = h.Append(r.msg[:0])
-	if s.start.IsZero() {
-		s.start = time.Now()
-	}
-	sent, retry, err := r.send(ctx, rds.Message{
-		Payload: r.msg,
-		Map:     &rds.Map{Segment: rds.Segment{Buffer: s.buf, Length: s.buf.Len()}, Flags: rds.UseOnce | rds.ReadWrite},
-	})
+	sent, retry, err := r.send(ctx, r.message(s))
 	if err != nil {
 		return r.sendFailed(ctx, retry, err)
 	}
-	s.try, s.cookie = r.nextTry, sent.Cookie
+	if !s.registered {
+		s.cookie = sent.Cookie
+		r.ledger.mapped(s.cookie)
+	}
+	s.try = r.nextTry
 	r.nextTry++
 	if len(r.flying) == 0 {
 		r.lastAnswer = time.Now() // nobody owed an answer before
 	}
 	r.flying[s.try] = s
-	r.ledger.mapped(s.cookie)
-	r.sendmsg.Record(sent.Elapsed)
+	r.times.Sendmsg.Record(sent.Elapsed)
 	return false, nil
 }
 
@@ -245,11 +258,15 @@ func (r *requester) handle(ev event) error {
 		return r.again(s)
 	}
 	r.lastDone, r.anyDone = ev.at, true
-	r.latency.Record(ev.at.Sub(s.start))
+	end, err := r.release(s, ev.at)
+	if err != nil {
+		return err
+	}
+	r.times.Latency.Record(end.Sub(s.start))
 	r.verify(s)
 	r.count(s)
 	r.free = append(r.free, s)
-	return r.ledger.used(s.cookie)
+	return nil
 }
 
 func abortReason(ev event) error {
@@ -265,6 +282,7 @@ func (r *requester) again(s *slot) error {
 	if err := r.ledger.abort(s.cookie); err != nil {
 		return err
 	}
+	s.registered = false
 	r.counters.Aborted.Add(1)
 	r.checkGuards(s)
 	r.counters.Retried.Add(1)

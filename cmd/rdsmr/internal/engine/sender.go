@@ -25,18 +25,18 @@ type sender struct {
 	lastAck time.Time
 	lastErr error
 
-	latency, sendmsg *stats.Latency
+	times stats.Times
 }
 
 func newSender(t task, src *source) *sender {
 	return &sender{
-		task: t, source: src, flying: map[uint64]time.Time{},
-		latency: stats.NewLatency(), sendmsg: stats.NewLatency(),
+		task: t, source: src, flying: map[uint64]time.Time{}, times: stats.NewTimes(),
 	}
 }
 
 func (s *sender) run(ctx context.Context, stop <-chan struct{}) error {
 	stopReader := s.startReader(ctx, smallMessage)
+	defer s.calls.Stop()
 	defer stopReader()
 	ticks := time.NewTicker(tick)
 	defer ticks.Stop()
@@ -98,7 +98,7 @@ func (s *sender) fill(ctx context.Context, stopping bool) (<-chan time.Time, err
 			s.lastAck = start
 		}
 		s.pending = false
-		s.sendmsg.Record(sent.Elapsed)
+		s.times.Sendmsg.Record(sent.Elapsed)
 		s.flying[s.next] = start
 		s.next++
 	}
@@ -140,7 +140,7 @@ func (s *sender) handle(ev event) {
 	}
 	delete(s.flying, ev.hdr.Op)
 	s.lastAck = ev.at
-	s.latency.Record(ev.at.Sub(start))
+	s.times.Latency.Record(ev.at.Sub(start))
 	s.counters.Ops.Add(1)
 	s.counters.Bytes.Add(int64(s.params.Size))
 }

@@ -28,7 +28,10 @@ type side struct {
 	link     *link
 	control  Conn
 
+	registration Registration // of the requests, if this end opened the session
+
 	requestConns, answerConns []Conn
+	calls                     map[Conn]*stats.Calls
 	requesters, answerers     []runner
 
 	cancelLink context.CancelFunc
@@ -60,7 +63,7 @@ func (s *side) open() error {
 const maxSockBuf = 32 << 20
 
 func (s *side) openConns() ([]Conn, error) {
-	cfg := rds.Config{}
+	cfg := rds.Config{TOS: s.params.TOS}
 	need := wire.HeaderSize + s.params.Size
 	if !s.params.RDMA() {
 		n := max(min(2*need*s.params.Depth, maxSockBuf), 128<<10)
@@ -68,11 +71,17 @@ func (s *side) openConns() ([]Conn, error) {
 	}
 	var conns []Conn
 	for range s.params.Tasks {
+		calls := &stats.Calls{}
+		cfg.OnCall = calls.Note
 		c, err := s.host.Listen(netip.AddrPortFrom(s.local, 0), cfg)
 		if err != nil {
 			return conns, err
 		}
 		conns = append(conns, c)
+		if s.calls == nil {
+			s.calls = map[Conn]*stats.Calls{}
+		}
+		s.calls[c] = calls
 		if s.params.RDMA() {
 			continue
 		}
@@ -101,14 +110,18 @@ func (s *side) closeConns() error {
 // answer this end's requests and those that send requests to it.
 func (s *side) makeTasks(answering, requesting []uint16) error {
 	var err error
-	if s.link, err = newLink(s.control, s.peer, &s.counters); err != nil {
+	if s.link, err = newLink(s.control, s.peer, s.params.TOS, &s.counters); err != nil {
 		return errors.Join(err, s.closeConns())
 	}
 	for i, c := range s.requestConns {
 		t := s.task(c, i, answering[i], !s.opener)
 		var r runner
 		if s.params.RDMA() {
-			r, err = newRequester(t, s.source, s.link)
+			g := Registration{}
+			if s.opener {
+				g = s.registration
+			}
+			r, err = newRequester(t, s.source, s.link, g)
 		} else {
 			r = newSender(t, s.source)
 		}
@@ -136,7 +149,7 @@ func (s *side) makeTasks(answering, requesting []uint16) error {
 func (s *side) task(c Conn, i int, port uint16, reverse bool) task {
 	t := task{
 		conn: c, peer: netip.AddrPortFrom(s.peer, port), session: s.session, index: i,
-		params: &s.params, timing: &s.timing, counters: &s.counters,
+		params: &s.params, timing: &s.timing, counters: &s.counters, calls: s.calls[c],
 	}
 	if reverse {
 		t.dir = 1
@@ -190,6 +203,9 @@ func (s *side) result() stats.Result {
 			r.Sent = append(r.Sent, m.next)
 		}
 	}
+	for _, c := range s.calls {
+		r.Calls = r.Calls.Add(c.Snapshot())
+	}
 	return r
 }
 
@@ -204,22 +220,20 @@ func (s *side) settle(sent []uint64) {
 }
 
 // histograms merges those of the tasks that have ended.
-func (s *side) histograms(g *group) (latency, sendmsg *stats.Latency) {
-	latency, sendmsg = stats.NewLatency(), stats.NewLatency()
+func (s *side) histograms(g *group) stats.Times {
+	all := stats.NewTimes()
 	for i, t := range s.requesters {
 		if !g.ended(i) {
 			continue
 		}
 		switch t := t.(type) {
 		case *requester:
-			latency.Merge(t.latency)
-			sendmsg.Merge(t.sendmsg)
+			all.Merge(t.times)
 		case *sender:
-			latency.Merge(t.latency)
-			sendmsg.Merge(t.sendmsg)
+			all.Merge(t.times)
 		}
 	}
-	return latency, sendmsg
+	return all
 }
 
 // report makes the report of this end.

@@ -27,6 +27,7 @@ type task struct {
 	params   *wire.Params
 	timing   *Timing
 	counters *stats.Counters
+	calls    *stats.Calls // of conn
 	rd       *reader
 }
 

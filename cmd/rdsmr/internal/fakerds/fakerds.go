@@ -11,8 +11,10 @@ package fakerds
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +33,7 @@ type Fault struct {
 	Corrupt   func(target rds.Segment)
 	Payload   func(p []byte) // changes the payload that arrives
 	KeepMR    bool           // the use-once region is not released
+	TakeMR    bool           // the region is released although it is not for one use only
 }
 
 // Net is a network. Hook fields must be set before it is used.
@@ -42,6 +45,8 @@ type Net struct {
 	Kind rds.Transport
 	// SndBuf is the send buffer of all sockets, 1 GiB if not set.
 	SndBuf int
+	// NoGetMR, if set, is what GET_MR fails with.
+	NoGetMR error
 
 	mu      sync.Mutex
 	conns   map[netip.AddrPort]*Conn
@@ -50,6 +55,8 @@ type Net struct {
 	regions map[uint32]*region
 	n       int
 	resets  uint64
+	mapped  uint64
+	pairs   map[Pair]bool
 	down    bool
 	held    []func() // what happens when the network is up again
 }
@@ -62,11 +69,39 @@ type region struct {
 
 // New makes a network.
 func New() *Net {
-	return &Net{conns: map[netip.AddrPort]*Conn{}, regions: map[uint32]*region{}, port: 10000, key: 100}
+	return &Net{
+		conns: map[netip.AddrPort]*Conn{}, regions: map[uint32]*region{}, pairs: map[Pair]bool{},
+		port: 10000, key: 100,
+	}
+}
+
+// Pair is two addresses between which messages went, and with which type of
+// service: what has an RDS connection.
+type Pair struct {
+	From, To netip.Addr
+	TOS      uint8
+}
+
+// Pairs returns all of them.
+func (n *Net) Pairs() []Pair {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Collect(maps.Keys(n.pairs))
+}
+
+// Mapped returns how many regions were ever registered.
+func (n *Net) Mapped() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.mapped
+}
+
+func (n *Net) note(c *Conn, to netip.AddrPort) {
+	n.pairs[Pair{c.addr.Addr(), to.Addr(), c.cfg.TOS}] = true
 }
 
 // Listen opens a socket.
-func (n *Net) Listen(addr netip.AddrPort, _ rds.Config) (*Conn, error) {
+func (n *Net) Listen(addr netip.AddrPort, cfg rds.Config) (*Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if addr.Port() == 0 {
@@ -76,7 +111,7 @@ func (n *Net) Listen(addr netip.AddrPort, _ rds.Config) (*Conn, error) {
 	if n.conns[addr] != nil {
 		return nil, &rds.Error{Op: "bind", Addr: addr, Err: unix.EADDRINUSE}
 	}
-	c := &Conn{net: n, addr: addr, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	c := &Conn{net: n, addr: addr, cfg: cfg, wake: make(chan struct{}, 1), closed: make(chan struct{})}
 	n.conns[addr] = c
 	return c, nil
 }
@@ -125,6 +160,7 @@ func (n *Net) Up() bool {
 type Conn struct {
 	net    *Net
 	addr   netip.AddrPort
+	cfg    rds.Config
 	wake   chan struct{}
 	closed chan struct{}
 	queue  []rds.Received
@@ -148,6 +184,26 @@ func (c *Conn) Send(ctx context.Context, m rds.Message) (rds.Sent, error) {
 }
 
 func (c *Conn) trySend(m rds.Message) (rds.Sent, error) {
+	sent, err := c.sendNow(m)
+	c.called(rds.CallSendmsg, sendTime, err)
+	return sent, err
+}
+
+// What calls take, as the sockets tell.
+const (
+	sendTime  = 70 * time.Microsecond
+	getMRTime = 90 * time.Microsecond
+	otherTime = 5 * time.Microsecond
+)
+
+// called tells of a system call, the network not being locked.
+func (c *Conn) called(k rds.CallKind, took time.Duration, err error) {
+	if c.cfg.OnCall != nil {
+		c.cfg.OnCall(rds.Call{Kind: k, Elapsed: took, Err: err})
+	}
+}
+
+func (c *Conn) sendNow(m rds.Message) (rds.Sent, error) {
 	n := c.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -166,15 +222,16 @@ func (c *Conn) trySend(m rds.Message) (rds.Sent, error) {
 		return rds.Sent{}, f.Err
 	}
 	var sent rds.Sent
-	sent.Elapsed = 70 * time.Microsecond
+	sent.Elapsed = sendTime
+	announced := m.Dest
 	if m.Map != nil {
-		n.key++
-		n.regions[n.key] = &region{owner: c, seg: m.Map.Segment, once: m.Map.Flags&rds.UseOnce != 0}
-		sent.Cookie = rds.NewCookie(n.key, 0)
+		sent.Cookie = c.register(m.Map.Segment, m.Map.Flags)
+		announced = sent.Cookie
 	}
+	n.note(c, m.To)
 	m.Payload = append([]byte{}, m.Payload...) // the kernel copies
 	gen := c.gen
-	deliver := func() { c.deliver(m, f, sent.Cookie) }
+	deliver := func() { c.deliver(m, f, announced) }
 	switch {
 	case !n.down:
 		deliver()
@@ -188,6 +245,32 @@ func (c *Conn) trySend(m rds.Message) (rds.Sent, error) {
 		})
 	}
 	return sent, nil
+}
+
+// register makes a region.
+func (c *Conn) register(seg rds.Segment, f rds.Flags) rds.Cookie {
+	n := c.net
+	n.key++
+	n.mapped++
+	n.regions[n.key] = &region{owner: c, seg: seg, once: f&rds.UseOnce != 0}
+	return rds.NewCookie(n.key, 0)
+}
+
+// GetMR registers a region, or fails with the network's NoGetMR.
+func (c *Conn) GetMR(seg rds.Segment, f rds.Flags) (rds.Cookie, error) {
+	k, err := c.getMR(seg, f)
+	c.called(rds.CallGetMR, getMRTime, err)
+	return k, err
+}
+
+func (c *Conn) getMR(seg rds.Segment, f rds.Flags) (rds.Cookie, error) {
+	n := c.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.NoGetMR != nil {
+		return 0, &rds.Error{Op: "get mr", Err: n.NoGetMR}
+	}
+	return c.register(seg, f), nil
 }
 
 // deliver makes the RDMA and puts the message into the receiver's queue.
@@ -208,7 +291,7 @@ func (c *Conn) deliver(m rds.Message, f Fault, announced rds.Cookie) {
 		if st != rds.StatusSuccess && !f.LateDrop {
 			return
 		}
-		if r := n.regions[m.RDMA.Remote.Key()]; r != nil && r.once && !f.KeepMR {
+		if r := n.regions[m.RDMA.Remote.Key()]; r != nil && (r.once || f.TakeMR) && !f.KeepMR {
 			delete(n.regions, m.RDMA.Remote.Key())
 		}
 	}
@@ -274,9 +357,11 @@ func (c *Conn) Receive(ctx context.Context, buf []byte) (rds.Received, error) {
 			r.Truncated = r.N < len(c.bodies[0])
 			c.queue, c.bodies = c.queue[1:], c.bodies[1:]
 			c.net.mu.Unlock()
+			c.called(rds.CallRecvmsg, otherTime, nil)
 			return r, nil
 		}
 		c.net.mu.Unlock()
+		c.called(rds.CallRecvmsg, otherTime, unix.EAGAIN)
 		select {
 		case <-c.wake:
 		case <-c.closed:
@@ -289,6 +374,12 @@ func (c *Conn) Receive(ctx context.Context, buf []byte) (rds.Received, error) {
 
 // FreeMR releases a region of this socket.
 func (c *Conn) FreeMR(k rds.Cookie, _ rds.Flags) error {
+	err := c.freeMR(k)
+	c.called(rds.CallFreeMR, otherTime, err)
+	return err
+}
+
+func (c *Conn) freeMR(k rds.Cookie) error {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
 	if r := c.net.regions[k.Key()]; r != nil && r.owner == c {
@@ -332,17 +423,25 @@ func (c *Conn) Connections() ([]rds.Connection, error) {
 	var cs []rds.Connection
 	for a := range c.net.conns {
 		if a.Addr() != c.addr.Addr() {
-			cs = append(cs, rds.Connection{Local: c.addr.Addr(), Peer: a.Addr(), Connected: !c.net.down})
+			cs = append(cs, rds.Connection{Local: c.addr.Addr(), Peer: a.Addr(), TOS: c.cfg.TOS, Connected: !c.net.down})
 		}
 	}
 	return cs, nil
 }
 
-// Counters returns the number of resets.
+// Counters returns the number of resets, and of regions registered and released
+// as stock counts MRs that it never recycles.
 func (c *Conn) Counters() (map[string]uint64, error) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
-	return map[string]uint64{"conn_reset": c.net.resets}, nil
+	return map[string]uint64{
+		"conn_reset":           c.net.resets,
+		"ib_rdma_mr_8k_alloc":  c.net.mapped,
+		"ib_rdma_mr_8k_free":   0,
+		"ib_rdma_mr_1m_alloc":  0,
+		"ib_rdma_mr_1m_free":   0,
+		"ib_rdma_mr_8k_reused": 0,
+	}, nil
 }
 
 // Close closes the socket and releases its regions.

@@ -84,6 +84,10 @@ type Result struct {
 	RDMAErrors     map[string]int64 `json:"rdma_errors,omitempty"`
 	FirstFailure   string           `json:"first_failure,omitempty"`
 
+	// Calls are the system calls that this side's tasks made on their sockets
+	// while they had work to do; those of the Go runtime are not among them.
+	Calls CallCounts `json:"calls,omitempty"`
+
 	// Sent has the number of messages each task sent, mode msg: the receiver
 	// finds out with it what was lost at the end.
 	Sent []uint64 `json:"sent,omitempty"`

@@ -32,6 +32,23 @@ func (l *Latency) Merge(o *Latency) { l.h.Merge(o.h) }
 // Count returns how many times were recorded.
 func (l *Latency) Count() int64 { return l.h.TotalCount() }
 
+// Quantiles returns n+1 times in microseconds, of which the i-th is the time that
+// the share i/n of all did not exceed. Nil if nothing was recorded.
+func (l *Latency) Quantiles(n int) []float64 {
+	if l.h.TotalCount() == 0 || n < 1 {
+		return nil
+	}
+	q := make([]float64, n+1)
+	for i := range q {
+		q[i] = microseconds(float64(l.h.ValueAtPercentile(100 * float64(i) / float64(n))))
+	}
+	q[0] = microseconds(float64(l.h.Min()))
+	return q
+}
+
+// microseconds converts nanoseconds and keeps two decimals.
+func microseconds(ns float64) float64 { return float64(int64(ns/10)) / 100 }
+
 // Summary has percentiles in microseconds. All are 0 if nothing was recorded.
 type Summary struct {
 	P50  float64 `json:"p50_us"`
@@ -47,7 +64,6 @@ func (l *Latency) Summary() Summary {
 	if l.h.TotalCount() == 0 {
 		return Summary{}
 	}
-	us := func(ns float64) float64 { return float64(int64(ns/10)) / 100 }
-	at := func(p float64) float64 { return us(float64(l.h.ValueAtPercentile(p))) }
-	return Summary{at(50), at(90), at(99), at(99.9), us(float64(l.h.Max())), us(l.h.Mean())}
+	at := func(p float64) float64 { return microseconds(float64(l.h.ValueAtPercentile(p))) }
+	return Summary{at(50), at(90), at(99), at(99.9), microseconds(float64(l.h.Max())), microseconds(l.h.Mean())}
 }

@@ -49,21 +49,45 @@ type Report struct {
 	Local Result  `json:"local"`
 	Peer  *Result `json:"peer"` // null if the peer did not tell
 
+	// Times are the histograms behind the numbers above, and those of calls that
+	// a session may make besides.
+	Times Times `json:"-"`
+
 	// timed is of how many operations the latency is known: not of those of
 	// tasks that did not end.
 	timed, timedSends int64
 }
 
+// Times are the histograms of one side's requests.
+type Times struct {
+	Latency *Latency // from the beginning of an operation to its end
+	Sendmsg *Latency // of the system call that carried the request
+	GetMR   *Latency // of GET_MR, where the requester uses it
+	FreeMR  *Latency // of FREE_MR, likewise
+}
+
+// NewTimes returns empty histograms.
+func NewTimes() Times { return Times{NewLatency(), NewLatency(), NewLatency(), NewLatency()} }
+
+// Merge adds the times of others.
+func (t Times) Merge(o Times) {
+	t.Latency.Merge(o.Latency)
+	t.Sendmsg.Merge(o.Sendmsg)
+	t.GetMR.Merge(o.GetMR)
+	t.FreeMR.Merge(o.FreeMR)
+}
+
 // Fill computes the totals of Local, Peer, Seconds and the histograms.
-func (r *Report) Fill(latency, sendmsg *Latency) {
+func (r *Report) Fill(t Times) {
+	r.Times = t
 	r.Ops, r.Bytes = r.Local.Ops, r.Local.Bytes
 	if r.Seconds > 0 {
 		r.OpsPerS = round2(float64(r.Ops) / r.Seconds)
 		r.BytesPerS = round2(float64(r.Bytes) / r.Seconds)
 	}
-	r.Summary = latency.Summary()
-	s := sendmsg.Summary()
-	r.timed, r.timedSends = latency.Count(), sendmsg.Count()
+	r.Summary = t.Latency.Summary()
+	s := t.Sendmsg.Summary()
+	r.timed, r.timedSends = t.Latency.Count(), t.Sendmsg.Count()
 	r.SendmsgMean, r.SendmsgP99 = s.Mean, s.P99
 	r.Resets, r.Aborted, r.Retried = r.Local.Resets, r.Local.Aborted, r.Local.Retried
 	r.SetPeer(r.Peer)

@@ -39,7 +39,7 @@ func TestReport(t *testing.T) {
 	r := Report{Seconds: 2, Local: c.Result(), Peer: &Result{Served: 100}}
 	l := NewLatency()
 	l.Record(time.Millisecond)
-	r.Fill(l, l)
+	r.Fill(Times{l, l, NewLatency(), NewLatency()})
 	if err := r.Verdict(); err != nil {
 		t.Error(err)
 	}
@@ -80,7 +80,7 @@ func TestTextUnknown(t *testing.T) {
 		{one, &Result{}, []string{"(of 1 operations; the other", "sendmsg us         mean 1", "peer               operations 0"}},
 	} {
 		r := Report{Role: RoleStress, Local: Result{Ops: 2}, Peer: tt.peer}
-		r.Fill(tt.latency, tt.latency)
+		r.Fill(Times{tt.latency, tt.latency, none, none})
 		for _, w := range tt.want {
 			if !strings.Contains(r.Text(), w) {
 				t.Errorf("no %q in\n%s", w, r.Text())
@@ -100,9 +100,47 @@ func TestVerdict(t *testing.T) {
 		"at the peer: x":    {Local: Result{Ops: 1}, Peer: &Result{VerifyFailures: 1, FirstFailure: "x"}},
 		"3 memory regions":  {Local: Result{Ops: 1, MRsHeld: 1}, Peer: &Result{MRsHeld: 2}},
 	} {
-		r.Fill(NewLatency(), NewLatency())
+		r.Fill(NewTimes())
 		if err := r.Verdict(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	l := NewLatency()
+	if q := l.Quantiles(4); q != nil {
+		t.Errorf("of nothing: %v", q)
+	}
+	for us := 1; us <= 100; us++ {
+		l.Record(time.Duration(us) * time.Microsecond)
+	}
+	q := l.Quantiles(4)
+	for i, want := range []float64{1, 25, 50, 75, 100} {
+		if len(q) != 5 || q[i] < want*0.99 || q[i] > want*1.01 {
+			t.Fatalf("quantiles %v", q)
+		}
+	}
+}
+
+func TestCalls(t *testing.T) {
+	var c Calls
+	for _, k := range rds.CallKinds() {
+		c.Note(rds.Call{Kind: k, Elapsed: time.Duration(k) + 1})
+	}
+	c.Note(rds.Call{Kind: rds.CallGetMR, Elapsed: 99})
+	c.Stop()
+	c.Note(rds.Call{Kind: rds.CallFreeMR, Elapsed: 98})
+	s := c.Snapshot()
+	if len(s) != len(rds.CallKinds()) || s["get_mr"] != 2 || s["free_mr"] != 1 || s.Total() != int64(len(s)+1) {
+		t.Errorf("%v", s)
+	}
+	// Times go on after the end of the counting.
+	if c.Last(rds.CallGetMR) != 99 || c.Last(rds.CallFreeMR) != 98 {
+		t.Errorf("last %v, %v", c.Last(rds.CallGetMR), c.Last(rds.CallFreeMR))
+	}
+	sum := CallCounts(nil).Add(s).Add(CallCounts{"get_mr": 3})
+	if sum["get_mr"] != 5 || s["get_mr"] != 2 {
+		t.Errorf("sum %v of %v", sum, s)
 	}
 }

@@ -39,6 +39,7 @@ type Params struct {
 	Seed   uint64 `json:"seed"`   // of the payloads
 	Duplex bool   `json:"duplex"` // the responder sends requests as well
 	Count  int64  `json:"count"`  // operations of each side, 0 for no limit
+	TOS    uint8  `json:"tos"`    // type of service of the tasks' sockets; each has a connection of its own
 
 	// Ports of the requester's sockets, one a task; of those that answer the
 	// responder's requests, if Duplex.

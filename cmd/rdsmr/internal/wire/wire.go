@@ -30,7 +30,7 @@ const HeaderSize = 32
 
 // Version is the version of this protocol. Peers of different versions refuse
 // each other.
-const Version = 1
+const Version = 2
 
 const magic = 0x5244534d
 
