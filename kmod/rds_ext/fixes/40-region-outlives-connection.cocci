@@ -63,18 +63,21 @@ identifier frmr;
  }
 
 @post_inv@
-identifier ibmr, i_cm_id, s_wr, frmr, ret, out;
+identifier ibmr, i_cm_id, s_wr, frmr, ret;
+expression E;
+statement S1, S2;
 @@
  rds_ib_post_inv(struct rds_ib_mr *ibmr)
  {
  ...
--struct rdma_cm_id *i_cm_id = ibmr->ic->i_cm_id;
- int ret = -EINVAL;
--if (!i_cm_id || !i_cm_id->qp || !frmr->mr)
-+if (!frmr->mr)
- 	goto out;
+-struct rdma_cm_id *i_cm_id = E;
+ ...
+ if (
+-    !i_cm_id || !i_cm_id->qp ||
+     !frmr->mr)
+ 	S1
  if (frmr->fr_state != FRMR_IS_INUSE)
- 	goto out;
+ 	S2
 +if (!rds_conn_up(ibmr->ic->conn)) {
 +	rds_transition_frwr_state(ibmr, FRMR_IS_INUSE, FRMR_IS_STALE);
 +	goto out;
@@ -87,11 +90,12 @@ identifier ibmr, i_cm_id, s_wr, frmr, ret, out;
 
 @dereg_first@
 identifier ibmr, frmr;
+expression E;
 @@
  rds_ib_unreg_frmr(...)
  {
  <+...
- frmr = &ibmr->u.frmr;
+ frmr = E;
 +if (frmr->fr_state == FRMR_IS_STALE && frmr->mr) {
 +	ib_dereg_mr(frmr->mr);
 +	frmr->mr = NULL;
