@@ -88,7 +88,9 @@ func TestMRBadBuffers(t *testing.T) {
 				{"read only", "EFAULT", api.Request{Buf: "readonly", Length: 4096}},
 				{"half of it missing", "EFAULT", api.Request{Buf: "hole", Length: 8 * 4096}},
 				{"a byte of it missing", "EFAULT", api.Request{Buf: "hole", Length: 4*4096 + 1}},
-				{"not there", "EFAULT", api.Request{Buf: "nothing", Length: 4096}},
+				{"out of bounds", "EFAULT", api.Request{Buf: "nothing", Length: 4096}},
+				// Below what a process may map.
+				{"not there", "EFAULT", api.Request{Address: 4096, Length: 4096}},
 				{"no place for the cookie", "EFAULT", api.Request{Buf: "m", Length: 4096, BadCookieAddr: true}},
 			} {
 				if r := call(op, q.Request); r.Errno != q.errno {

@@ -16,7 +16,9 @@ import (
 //	plain     that can be read and written
 //	readonly  that can be read
 //	hole      plain in the first half of its pages, and nothing in the second
-//	nothing   an address without memory
+//	nothing   that nobody may read or write
+//
+// Nothing is unmapped: the runtime would soon put memory of its own there.
 //
 // The result is for its address and length. Of those that are not plain, the
 // bytes must not be touched.
@@ -35,9 +37,9 @@ func newBuffer(kind string, size int) ([]byte, error) {
 	case "readonly":
 		err = unix.Mprotect(mem, unix.PROT_READ)
 	case "hole":
-		err = unmap(mem[size/2/page*page:])
+		err = unix.Mprotect(mem[size/2/page*page:], unix.PROT_NONE)
 	case "nothing":
-		err = unmap(mem)
+		err = unix.Mprotect(mem, unix.PROT_NONE)
 	default:
 		return nil, fmt.Errorf("no kind of buffer %q", kind)
 	}
@@ -45,15 +47,6 @@ func newBuffer(kind string, size int) ([]byte, error) {
 		return nil, fmt.Errorf("buffer of kind %q: %v", kind, err)
 	}
 	return mem, nil
-}
-
-// unmap takes a part of a mapping away, which unix.Munmap does not do.
-func unmap(mem []byte) error {
-	_, _, e := unix.Syscall(unix.SYS_MUNMAP, uintptr(unsafe.Pointer(&mem[0])), uintptr(len(mem)), 0)
-	if e != 0 {
-		return e
-	}
-	return nil
 }
 
 // address is where the kernel finds a part of a buffer, or would if it were
