@@ -25,7 +25,7 @@
 // plants: -2 in ib_frmr.c: ib_post_send(
 // plants: 1 in ib_frmr.c: if (READ_ONCE(frmr->fr_state) != FRMR_IS_INUSE)
 // plants: 1 in ib_frmr.c: if (!rds_conn_up(ibmr->ic->conn))
-// plants: 1 in ib_frmr.c: ib_dereg_mr(frmr->mr);
+// plants: 1 in ib_frmr.c: rds_fix_drop_stale(frmr);
 // plants: 1 in ib_cm.c: #include "fix_regions_gone.c"
 // plants: -1 in ib_cm.c: (atomic_read(&ic->i_fastreg_inuse_count)) == 0
 // plants: 1 in ib_cm.c: rds_fix_post_barrier();
@@ -96,10 +96,7 @@ expression E;
  {
  <+...
  frmr = E;
-+if (frmr->fr_state == FRMR_IS_STALE && frmr->mr) {
-+	ib_dereg_mr(frmr->mr);
-+	frmr->mr = NULL;
-+}
++rds_fix_drop_stale(frmr);
  __rds_ib_teardown_mr(ibmr);
  ...+>
  }

@@ -26,6 +26,15 @@ static int rds_fix_post(struct rds_ib_connection *ic,
 	return ret;
 }
 
+/* The key of a stale region may be valid: it goes before the pages do. */
+static void rds_fix_drop_stale(struct rds_ib_frmr *frmr)
+{
+	if (frmr->fr_state != FRMR_IS_STALE || !frmr->mr)
+		return;
+	ib_dereg_mr(frmr->mr);
+	frmr->mr = NULL;
+}
+
 /*
  * Waits for those who have seen a connection up that is not any more. What they
  * posted shows in its i_fastreg_wrs.
