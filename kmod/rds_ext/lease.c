@@ -299,14 +299,14 @@ void rext_lease_tx_last(struct rds_connection *rds,
 
 	if (!c || !READ_ONCE(c->leases.n_taken))
 		return;
-	/* A read that was not waited for: loaded between it and its message. */
-	if (!rm->rdma.op_write && (rm->rdma.op_mapped || rm->rdma.op_odp_mr))
-		wr->send_flags |= IB_SEND_FENCE;
 	spin_lock_irqsave(&c->lock, flags);
 	taken = forget(&c->leases, key);
 	spin_unlock_irqrestore(&c->lock, flags);
 	if (!taken)
 		return;
+	/* A read that was not waited for: loaded between it and its message. */
+	if (!rm->rdma.op_write && (rm->rdma.op_mapped || rm->rdma.op_odp_mr))
+		wr->send_flags |= IB_SEND_FENCE;
 	wr->opcode = IB_WR_SEND_WITH_INV;
 	wr->ex.invalidate_rkey = key;
 }
