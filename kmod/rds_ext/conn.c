@@ -5,6 +5,7 @@
 
 #include "rds.h"
 
+#include "clock.h"
 #include "conn.h"
 #include "netlink.h"
 #include "rds_ext_uapi.h"
@@ -20,11 +21,6 @@ static u32 next_id;
 
 /* Grows with each connection that comes or goes; dumps compare it. */
 static atomic_t generation = ATOMIC_INIT(1);
-
-static u64 now_ms(void)
-{
-	return ktime_to_ms(ktime_get_boottime());
-}
 
 /**
  * rext_conn_find() - find what we know of a connection
@@ -88,7 +84,7 @@ static void settle(struct rext_conn *c)
 			break;
 		case RDS_CONN_UP:
 			c->up = true;
-			c->up_since = now_ms();
+			c->up_since = rext_now_ms();
 			break;
 		}
 	}
@@ -221,7 +217,7 @@ void rext_conn_path_up(struct rds_conn_path *cp)
 	up = state_of(rds) == RDS_CONN_UP;
 	if (up) {
 		c->up = true;
-		c->up_since = now_ms();
+		c->up_since = rext_now_ms();
 		c->ups++;
 	}
 	spin_unlock_irqrestore(&c->lock, flags);
@@ -305,7 +301,7 @@ static void fill(const struct rext_conn *c, struct rext_conn_info *info)
 	info->loopback = rds->c_loopback;
 	info->passive = c->passive;
 	info->up = c->up;
-	info->uptime_ms = c->up ? now_ms() - c->up_since : 0;
+	info->uptime_ms = c->up ? rext_now_ms() - c->up_since : 0;
 	info->ups = c->ups;
 	info->downs = c->downs;
 

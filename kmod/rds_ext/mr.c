@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/dma-mapping.h>
-#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -9,6 +8,7 @@
 #include "rds.h"
 #include "rds_hooks.h"
 
+#include "clock.h"
 #include "conn.h"
 #include "lease.h"
 #include "mr.h"
@@ -25,11 +25,6 @@
 
 /* Nothing can make the loading of the module fail any more. */
 static bool started;
-
-static u64 now_ms(void)
-{
-	return ktime_to_ms(ktime_get_boottime());
-}
 
 /* Called with the lock of the device held, or before anybody else knows @m. */
 static void set_state(struct rext_mr *m, u32 state)
@@ -142,6 +137,25 @@ static void describe(struct rext_mr *m, struct rds_sock *rs, u64 length)
 	m->length = length;
 }
 
+/**
+ * rext_mr_drop_stale() - deallocate the slot of an MR whose state is unknown
+ * @m: the MR; nothing is in flight for it
+ *
+ * Context: process, may sleep.
+ */
+void rext_mr_drop_stale(struct rext_mr *m)
+{
+	struct rext_mrdev *dev = m->dev;
+	struct rext_slot *slot = m->slot;
+	unsigned long flags;
+
+	rext_pool_drop(dev, slot);
+	spin_lock_irqsave(&dev->lock, flags);
+	m->slot = NULL;
+	dev->count.stale++;
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
 /* Takes the pages over where it succeeds. */
 static int map(struct rext_mr *m, const struct rds_hooks_region *region)
 {
@@ -167,11 +181,8 @@ static int map(struct rext_mr *m, const struct rds_hooks_region *region)
 	if (!ret)
 		return 0;
 	/* The key may be valid: it goes before the pages. */
-	if (stale) {
-		rext_mrdev_stale(dev);
-		rext_pool_drop(dev, m->slot);
-		m->slot = NULL;
-	}
+	if (stale)
+		rext_mr_drop_stale(m);
 unmap:
 	ib_dma_unmap_sg(dev->device, region->sg, region->nents,
 			DMA_BIDIRECTIONAL);
@@ -201,7 +212,7 @@ static void publish(struct rext_mr *m, const struct rds_hooks_region *region)
 	m->sg = region->sg;
 	m->nents = region->nents;
 	m->valid = true;
-	m->mapped_at = now_ms();
+	m->mapped_at = rext_now_ms();
 	set_state(m, RDS_EXT_MR_STATE_MAPPED);
 	dev->count.registrations++;
 	list_add_tail(&m->node, &dev->live);
@@ -560,7 +571,7 @@ bool rext_mr_show(struct rext_mr *m, const struct net *net,
 	info->pages = m->nents;
 	info->flags = m->flags;
 	info->state = m->state;
-	info->age_ms = m->mapped_at ? now_ms() - m->mapped_at : 0;
+	info->age_ms = m->mapped_at ? rext_now_ms() - m->mapped_at : 0;
 	info->conn_id = m->conn_id;
 	info->has_peer = m->n_peers;
 	if (m->n_peers) {

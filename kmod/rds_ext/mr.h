@@ -205,6 +205,7 @@ void rext_mr_orphaned(void *mr);
 bool rext_mr_end(struct rext_mr *m, u32 state);
 bool rext_mr_end_locked(struct rext_mr *m, u32 state);
 void rext_mr_put(struct rext_mr *m);
+void rext_mr_drop_stale(struct rext_mr *m);
 void rext_mr_advertised(struct rext_mr *m, u32 conn_id,
 			const struct in6_addr *peer);
 bool rext_mr_show(struct rext_mr *m, const struct net *net,

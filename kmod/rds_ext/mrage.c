@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/ktime.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
+#include "clock.h"
 #include "mr.h"
 #include "mrage.h"
 #include "mrdev.h"
@@ -18,7 +18,7 @@ static bool stopped;
 /* Returns true the first time that it is found to be too old. */
 static bool comes_of_age(struct rext_mr *m, u32 max_age_ms, bool *old)
 {
-	u64 now = ktime_to_ms(ktime_get_boottime());
+	u64 now = rext_now_ms();
 	unsigned long flags;
 	bool first = false;
 
@@ -54,6 +54,7 @@ static void look_around(struct work_struct *unused)
 	struct rext_mr *m;
 
 	rext_settings_mr(&set);
+	/* Without an age, only whether there are any: it may be set meanwhile. */
 	do {
 		rcu_read_lock();
 		m = rext_mrtable_next(&id);
@@ -61,7 +62,7 @@ static void look_around(struct work_struct *unused)
 			look_at(m, &set);
 		rcu_read_unlock();
 		cond_resched();
-	} while (m);
+	} while (m && set.max_age_ms);
 	/* Found one at least: there may be more to look at next time. */
 	if (id)
 		rext_mrage_watch();

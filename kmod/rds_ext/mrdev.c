@@ -156,12 +156,6 @@ struct rext_mrdev *rext_mrdev_enter(const struct rds_hooks_ib *ib,
 			return ERR_CAST(id);
 		dev = enter_known(ib, rs, id) ?: enter_new(ib, rs, id);
 		rdma_destroy_id(id);
-		if (IS_ERR(dev))
-			return dev;
-	}
-	if (dev->gone) {
-		up_read(&dev->sem);
-		return ERR_PTR(-ENODEV);
 	}
 	return dev;
 }
@@ -212,21 +206,6 @@ unsigned int rext_mrdev_max(const struct rext_mrdev *dev)
 	return min(dev->max, rext_settings_mr_pool_max());
 }
 
-/**
- * rext_mrdev_stale() - count an MR whose state is unknown
- * @dev: the device
- *
- * Context: any.
- */
-void rext_mrdev_stale(struct rext_mrdev *dev)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	dev->count.stale++;
-	spin_unlock_irqrestore(&dev->lock, flags);
-}
-
 static void end_all(struct rext_mrdev *dev)
 {
 	struct rext_mr *m;
@@ -267,8 +246,8 @@ static void take_slots(struct rext_mrdev *dev)
 static void end(struct rext_mrdev *dev)
 {
 	list_del(&dev->node);
+	/* Nobody enters it any more; whoever has gets done with mapping. */
 	down_write(&dev->sem);
-	dev->gone = true;
 	up_write(&dev->sem);
 
 	end_all(dev);

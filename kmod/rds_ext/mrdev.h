@@ -98,9 +98,8 @@ struct rext_mrdev_count {
  * @rcu: frees it a grace period after the last reference has gone
  * @refs: see above
  * @sem: read to map, written to end
- * @gone: the rest of the MRs are shells; under @sem
  * @ib: functions of rds_rdma.ko
- * @rds_ibdev: what RDS has made of the device; referenced until @gone
+ * @rds_ibdev: what RDS has made of the device; referenced until its end
  * @device: the RDMA device
  * @pd: protection domain of RDS there
  * @name: of the device, for when it has gone
@@ -122,7 +121,6 @@ struct rext_mrdev {
 	refcount_t refs;
 
 	struct rw_semaphore sem;	/* who maps */
-	bool gone;
 
 	const struct rds_hooks_ib *ib;
 	struct rds_ib_device *rds_ibdev;
@@ -171,7 +169,6 @@ void rext_mrdev_removed(struct rds_ib_device *rds_ibdev);
 void rext_mrdev_flush(void);
 bool rext_mrdev_show(unsigned int index, struct rext_pool_info *info);
 void rext_mrdev_reset_peaks(void);
-void rext_mrdev_stale(struct rext_mrdev *dev);
 
 void rext_mrdev_trim(void);
 

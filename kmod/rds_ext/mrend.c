@@ -107,18 +107,6 @@ static void finish(struct rext_mrdev *dev, struct rext_mr *m)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void drop_stale(struct rext_mrdev *dev, struct rext_mr *m)
-{
-	struct rext_slot *slot = m->slot;
-	unsigned long flags;
-
-	rext_mrdev_stale(dev);
-	rext_pool_drop(dev, slot);
-	spin_lock_irqsave(&dev->lock, flags);
-	m->slot = NULL;
-	spin_unlock_irqrestore(&dev->lock, flags);
-}
-
 /**
  * rext_mrend_work() - work off what has ended
  * @work: that of the device
@@ -147,7 +135,7 @@ void rext_mrend_work(struct work_struct *work)
 		b.stale |= b.doubtful;
 		for (i = 0; i < b.n; i++) {
 			if (b.stale & BIT(i))
-				drop_stale(dev, b.mrs[i]);
+				rext_mr_drop_stale(b.mrs[i]);
 			finish(dev, b.mrs[i]);
 		}
 		wake_up_all(&dev->wait);

@@ -27,6 +27,12 @@ static struct rext_slot *pop(struct rext_mrdev *dev, enum rext_slot_size size)
 	return slot;
 }
 
+/* Called with the lock of the device held. */
+static struct rext_slot *pop_any(struct rext_mrdev *dev)
+{
+	return pop(dev, REXT_LARGE) ?: pop(dev, REXT_SMALL);
+}
+
 /**
  * enum outcome - what a look at the pool has brought
  * @FOUND: a free MR
@@ -41,7 +47,6 @@ static enum outcome look(struct rext_mrdev *dev, enum rext_slot_size size,
 {
 	enum outcome outcome = FULL;
 	unsigned long flags;
-	int other;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	*slot = pop(dev, size);
@@ -52,8 +57,7 @@ static enum outcome look(struct rext_mrdev *dev, enum rext_slot_size size,
 		dev->gauge.mrs_peak = max(dev->gauge.mrs_peak, dev->gauge.mrs);
 		outcome = ALLOCATE;
 	} else {
-		for (other = 0; other < REXT_SIZES && !*slot; other++)
-			*slot = pop(dev, other);
+		*slot = pop_any(dev);
 		if (*slot)
 			outcome = REPLACE;
 	}
@@ -193,6 +197,23 @@ void rext_pool_drop(struct rext_mrdev *dev, struct rext_slot *slot)
 	wake_up(&dev->wait);
 }
 
+/* Deallocates free MRs until no more than @most are allocated. */
+static void shrink(struct rext_mrdev *dev, unsigned int most)
+{
+	struct rext_slot *slot;
+	unsigned long flags;
+
+	do {
+		slot = NULL;
+		spin_lock_irqsave(&dev->lock, flags);
+		if (dev->gauge.mrs > most)
+			slot = pop_any(dev);
+		spin_unlock_irqrestore(&dev->lock, flags);
+		if (slot)
+			rext_pool_drop(dev, slot);
+	} while (slot);
+}
+
 /**
  * rext_pool_trim() - deallocate free MRs above the limit
  * @dev: the device
@@ -201,20 +222,7 @@ void rext_pool_drop(struct rext_mrdev *dev, struct rext_slot *slot)
  */
 void rext_pool_trim(struct rext_mrdev *dev)
 {
-	struct rext_slot *slot;
-	unsigned long flags;
-	int size;
-
-	do {
-		slot = NULL;
-		spin_lock_irqsave(&dev->lock, flags);
-		if (dev->gauge.mrs > rext_mrdev_max(dev))
-			for (size = REXT_SIZES - 1; size >= 0 && !slot; size--)
-				slot = pop(dev, size);
-		spin_unlock_irqrestore(&dev->lock, flags);
-		if (slot)
-			rext_pool_drop(dev, slot);
-	} while (slot);
+	shrink(dev, rext_mrdev_max(dev));
 }
 
 /**
@@ -225,17 +233,5 @@ void rext_pool_trim(struct rext_mrdev *dev)
  */
 void rext_pool_exit(struct rext_mrdev *dev)
 {
-	struct rext_slot *slot;
-	unsigned long flags;
-	int size;
-
-	do {
-		slot = NULL;
-		spin_lock_irqsave(&dev->lock, flags);
-		for (size = 0; size < REXT_SIZES && !slot; size++)
-			slot = pop(dev, size);
-		spin_unlock_irqrestore(&dev->lock, flags);
-		if (slot)
-			rext_pool_drop(dev, slot);
-	} while (slot);
+	shrink(dev, 0);
 }

@@ -40,18 +40,6 @@ u64 rext_mrstats_read(enum rext_mrstat which)
 }
 
 /**
- * rext_mrstats_read_state() - read how many MRs got into a state
- * @state: RDS_EXT_MR_STATE_*
- *
- * Context: any.
- * Return: their number since the module was loaded.
- */
-u64 rext_mrstats_read_state(u32 state)
-{
-	return atomic64_read(&stats[REXT_MRSTAT_STATE + state]);
-}
-
-/**
  * rext_mrstats_live() - how many MRs have not ended yet
  *
  * The ends are read first: an MR counts as mapped before it can end, so the
@@ -67,7 +55,8 @@ u64 rext_mrstats_live(void)
 
 	for (state = RDS_EXT_MR_STATE_RELEASED; state <= RDS_EXT_MR_STATE_MAX;
 	     state++)
-		ended += rext_mrstats_read_state(state);
+		ended += rext_mrstats_read(REXT_MRSTAT_STATE + state);
 	smp_rmb();	/* pairs with the order of atomic increments */
-	return rext_mrstats_read_state(RDS_EXT_MR_STATE_MAPPED) - ended;
+	return rext_mrstats_read(REXT_MRSTAT_STATE + RDS_EXT_MR_STATE_MAPPED) -
+	       ended;
 }

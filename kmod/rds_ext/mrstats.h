@@ -38,7 +38,6 @@ enum rext_mrstat {
 void rext_mrstats_inc(enum rext_mrstat which);
 void rext_mrstats_state(u32 state);
 u64 rext_mrstats_read(enum rext_mrstat which);
-u64 rext_mrstats_read_state(u32 state);
 u64 rext_mrstats_live(void);
 
 #endif /* RDS_EXT_MRSTATS_H */

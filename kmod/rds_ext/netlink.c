@@ -232,48 +232,16 @@ static int conn_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* Connections: dump */
 
-/**
- * struct conn_dump - a dump between two of its messages
- * @cursor: number of the connection that was shown last
- * @parsed: @attrs are set
- * @attrs: set in the request; they point into the request, which the socket
- *	keeps for as long as the dump goes on
- */
-struct conn_dump {
-	unsigned long cursor;
-	bool parsed;
-	struct nlattr *attrs[RDS_EXT_A_CONN_MAX + 1];
-};
-
-static int conn_dump_start(struct netlink_callback *cb)
-{
-	struct conn_dump *dump = kzalloc(sizeof(*dump), GFP_KERNEL);
-
-	if (!dump)
-		return -ENOMEM;
-	cb->args[0] = (long)dump;
-	return 0;
-}
-
-/* Not in conn_dump_start(): Linux 6.1 takes no words from there. */
-static int conn_dump_parse(struct conn_dump *dump, struct netlink_callback *cb)
+static int conn_dump_parse(struct netlink_callback *cb)
 {
 	static const u8 ids[] = { RDS_EXT_A_CONN_ID, RDS_EXT_A_CONN_TOS };
+	struct rext_nl_dump *dump = (struct rext_nl_dump *)cb->args[0];
 	int ret;
 
-	ret = rext_nl_refuse_repeated(cb->nlh, cb->extack);
+	ret = rext_nl_dump_parse(cb, RDS_EXT_A_CONN_MAX, conn_policy, ids,
+				 ARRAY_SIZE(ids));
 	if (ret)
 		return ret;
-	ret = nlmsg_parse(cb->nlh, GENL_HDRLEN, dump->attrs,
-			  RDS_EXT_A_CONN_MAX, conn_policy, cb->extack);
-	if (ret)
-		return ret;
-	ret = rext_nl_refuse(dump->attrs, ids, ARRAY_SIZE(ids),
-			     "rds_ext: a dump cannot be filtered by this",
-			     cb->extack);
-	if (ret)
-		return ret;
-	dump->parsed = true;
 	return check_transport(dump->attrs[RDS_EXT_A_CONN_TRANSPORT],
 			       cb->extack);
 }
@@ -301,7 +269,7 @@ static bool passes(const struct rext_conn_info *info, struct nlattr **attrs)
 
 static int conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct conn_dump *dump = (struct conn_dump *)cb->args[0];
+	struct rext_nl_dump *dump = (struct rext_nl_dump *)cb->args[0];
 	const struct net *net = sock_net(skb->sk);
 	unsigned long cursor = dump->cursor;
 	struct rext_conn_info conn;
@@ -309,7 +277,7 @@ static int conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int ret;
 
 	if (!dump->parsed) {
-		ret = conn_dump_parse(dump, cb);
+		ret = conn_dump_parse(cb);
 		if (ret)
 			return ret;
 	}
@@ -333,12 +301,6 @@ static int conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dump->cursor = cursor;
 	}
 	return skb->len;
-}
-
-static int conn_dump_done(struct netlink_callback *cb)
-{
-	kfree((void *)cb->args[0]);
-	return 0;
 }
 
 /* Extension headers: dump */
@@ -520,9 +482,9 @@ static const struct genl_ops ops[] = {
 	{
 		.cmd = RDS_EXT_CMD_CONN_GET,
 		.doit = conn_get_doit,
-		.start = conn_dump_start,
+		.start = rext_nl_dump_start,
 		.dumpit = conn_dumpit,
-		.done = conn_dump_done,
+		.done = rext_nl_dump_done,
 		.policy = conn_policy,
 		.maxattr = RDS_EXT_A_CONN_MAX,
 	},
@@ -547,9 +509,9 @@ static const struct genl_ops ops[] = {
 	{
 		.cmd = RDS_EXT_CMD_MR_GET,
 		.doit = rext_nl_mr_get_doit,
-		.start = rext_nl_mr_dump_start,
+		.start = rext_nl_dump_start,
 		.dumpit = rext_nl_mr_dumpit,
-		.done = rext_nl_mr_dump_done,
+		.done = rext_nl_dump_done,
 		.policy = rext_nl_mr_policy,
 		.maxattr = RDS_EXT_A_MR_MAX,
 	},

@@ -71,6 +71,77 @@ int rext_nl_refuse(struct nlattr **attrs, const u8 *types, unsigned int n,
 }
 
 /**
+ * rext_nl_dump_start() - begin a dump
+ * @cb: the dump
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int rext_nl_dump_start(struct netlink_callback *cb)
+{
+	struct rext_nl_dump *dump = kzalloc(sizeof(*dump), GFP_KERNEL);
+
+	if (!dump)
+		return -ENOMEM;
+	dump->keys = netlink_capable(cb->skb, CAP_NET_ADMIN);
+	cb->args[0] = (long)dump;
+	return 0;
+}
+
+/**
+ * rext_nl_dump_parse() - parse the request of a dump
+ * @cb: the dump
+ * @maxattr: highest attribute of the request, up to REXT_NL_DUMP_MAX
+ * @policy: its policy
+ * @ids: attributes that name one object and so filter nothing
+ * @n: their number
+ *
+ * To be called for the first message, and not in the start: Linux 6.1 takes no
+ * words from there.
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int rext_nl_dump_parse(struct netlink_callback *cb, unsigned int maxattr,
+		       const struct nla_policy *policy, const u8 *ids,
+		       unsigned int n)
+{
+	struct rext_nl_dump *dump = (struct rext_nl_dump *)cb->args[0];
+	int ret;
+
+	BUILD_BUG_ON(RDS_EXT_A_CONN_MAX > REXT_NL_DUMP_MAX);
+	BUILD_BUG_ON(RDS_EXT_A_MR_MAX > REXT_NL_DUMP_MAX);
+
+	ret = rext_nl_refuse_repeated(cb->nlh, cb->extack);
+	if (ret)
+		return ret;
+	ret = nlmsg_parse(cb->nlh, GENL_HDRLEN, dump->attrs, maxattr, policy,
+			  cb->extack);
+	if (ret)
+		return ret;
+	ret = rext_nl_refuse(dump->attrs, ids, n,
+			     "rds_ext: a dump cannot be filtered by this",
+			     cb->extack);
+	if (ret)
+		return ret;
+	dump->parsed = true;
+	return 0;
+}
+
+/**
+ * rext_nl_dump_done() - end a dump
+ * @cb: the dump
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int rext_nl_dump_done(struct netlink_callback *cb)
+{
+	kfree((void *)cb->args[0]);
+	return 0;
+}
+
+/**
  * rext_nl_admin() - refuse whoever does not administer this host
  * @skb: the request
  * @message: what to say; a constant

@@ -130,61 +130,6 @@ int rext_nl_mr_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* MRs: dump */
 
-/**
- * struct mr_dump - a dump between two of its messages
- * @cursor: number of the MR that was shown last
- * @parsed: @attrs are set
- * @keys: the reader may see the keys
- * @attrs: set in the request; they point into the request, which the socket
- *	keeps for as long as the dump goes on
- */
-struct mr_dump {
-	unsigned long cursor;
-	bool parsed;
-	bool keys;
-	struct nlattr *attrs[RDS_EXT_A_MR_MAX + 1];
-};
-
-/**
- * rext_nl_mr_dump_start() - begin a dump
- * @cb: the dump
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
-int rext_nl_mr_dump_start(struct netlink_callback *cb)
-{
-	struct mr_dump *dump = kzalloc(sizeof(*dump), GFP_KERNEL);
-
-	if (!dump)
-		return -ENOMEM;
-	dump->keys = netlink_capable(cb->skb, CAP_NET_ADMIN);
-	cb->args[0] = (long)dump;
-	return 0;
-}
-
-/* Not in the start: Linux 6.1 takes no words from there. */
-static int dump_parse(struct mr_dump *dump, struct netlink_callback *cb)
-{
-	static const u8 ids[] = { RDS_EXT_A_MR_ID };
-	int ret;
-
-	ret = rext_nl_refuse_repeated(cb->nlh, cb->extack);
-	if (ret)
-		return ret;
-	ret = nlmsg_parse(cb->nlh, GENL_HDRLEN, dump->attrs, RDS_EXT_A_MR_MAX,
-			  rext_nl_mr_policy, cb->extack);
-	if (ret)
-		return ret;
-	ret = rext_nl_refuse(dump->attrs, ids, ARRAY_SIZE(ids),
-			     "rds_ext: a dump cannot be filtered by this",
-			     cb->extack);
-	if (ret)
-		return ret;
-	dump->parsed = true;
-	return 0;
-}
-
 static bool passes(const struct rext_mr_info *info, struct nlattr **attrs)
 {
 	const struct nlattr *device = attrs[RDS_EXT_A_MR_DEVICE];
@@ -210,7 +155,8 @@ static bool passes(const struct rext_mr_info *info, struct nlattr **attrs)
  */
 int rext_nl_mr_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct mr_dump *dump = (struct mr_dump *)cb->args[0];
+	static const u8 ids[] = { RDS_EXT_A_MR_ID };
+	struct rext_nl_dump *dump = (struct rext_nl_dump *)cb->args[0];
 	const struct net *net = sock_net(skb->sk);
 	unsigned long cursor = dump->cursor;
 	struct rext_mr_info mr;
@@ -218,7 +164,9 @@ int rext_nl_mr_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int ret;
 
 	if (!dump->parsed) {
-		ret = dump_parse(dump, cb);
+		ret = rext_nl_dump_parse(cb, RDS_EXT_A_MR_MAX,
+					 rext_nl_mr_policy, ids,
+					 ARRAY_SIZE(ids));
 		if (ret)
 			return ret;
 	}
@@ -242,19 +190,6 @@ int rext_nl_mr_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dump->cursor = cursor;
 	}
 	return skb->len;
-}
-
-/**
- * rext_nl_mr_dump_done() - end a dump
- * @cb: the dump
- *
- * Context: process.
- * Return: 0.
- */
-int rext_nl_mr_dump_done(struct netlink_callback *cb)
-{
-	kfree((void *)cb->args[0]);
-	return 0;
 }
 
 /* MRs: revoke */

@@ -22,9 +22,7 @@ extern const struct nla_policy
 	rext_nl_mr_stats_policy[RDS_EXT_A_MR_STATS_MAX + 1];
 
 int rext_nl_mr_get_doit(struct sk_buff *skb, struct genl_info *info);
-int rext_nl_mr_dump_start(struct netlink_callback *cb);
 int rext_nl_mr_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
-int rext_nl_mr_dump_done(struct netlink_callback *cb);
 int rext_nl_mr_revoke_doit(struct sk_buff *skb, struct genl_info *info);
 int rext_nl_mr_stats_doit(struct sk_buff *skb, struct genl_info *info);
 int rext_nl_pool_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
