@@ -72,7 +72,7 @@ func run(ctx context.Context, cfg vm.Config, o options) error {
 	}
 	page, err := r.html()
 	if err == nil {
-		err = errors.Join(writeJSON(filepath.Join(dir, "bench.json"), r), replace(filepath.Join(dir, "bench.html"), page))
+		err = errors.Join(writeJSON(filepath.Join(dir, "bench.json"), r), vm.WriteReport(filepath.Join(dir, "bench.html"), page))
 	}
 	if err = errors.Join(failed, err); err != nil {
 		return err

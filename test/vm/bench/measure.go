@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/rds-ext/rds_ext/test/vm"
-	"github.com/rds-ext/rds_ext/test/vm/agent"
 )
 
 // What is measured with: 4 KiB are one page and one packet.
@@ -166,7 +164,7 @@ func (m *benchmark) mode(ctx context.Context, p *pair, round int, modules, mode 
 	if err := p.each(func(n *vm.Node) error { return n.UseRDS(ctx, modulesOf(modules)...) }); err != nil {
 		return run, err
 	}
-	server, err := serve(ctx, p.b)
+	server, err := p.b.Serve(ctx)
 	if err != nil {
 		return run, err
 	}
@@ -218,18 +216,4 @@ func (r *Run) take(res vm.Result) error {
 		return fmt.Errorf("rdsmr bench: exit status %d: %s", res.ExitCode, strings.TrimSpace(res.Stderr))
 	}
 	return nil
-}
-
-// serve starts the server and waits until it is bound.
-func serve(ctx context.Context, n *vm.Node) (*vm.Cmd, error) {
-	cmd, err := n.Start(ctx, agent.Exec{Argv: []string{"rdsmr", "serve", "--bind", n.IP(), "--quiet"}})
-	if err != nil {
-		return nil, err
-	}
-	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	if _, err := cmd.Stdout.WaitLine(wait, regexp.MustCompile("^ready ")); err != nil {
-		return nil, fmt.Errorf("rdsmr serve on %s: %w: %s", n.Name(), err, cmd.Stderr)
-	}
-	return cmd, nil
 }

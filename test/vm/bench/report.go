@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/qemu"
 )
 
@@ -249,16 +248,5 @@ func writeJSON(file string, v any) error {
 	if err != nil {
 		return err
 	}
-	return replace(file, append(data, '\n'))
-}
-
-// replace puts a file in place as a whole.
-func replace(file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", data, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return vm.WriteReport(file, append(data, '\n'))
 }

@@ -64,7 +64,7 @@ func run(ctx context.Context, cfg vm.Config, seconds int) (err error) {
 			return err
 		}
 	}
-	server, err := serve(ctx, b)
+	server, err := b.Serve(ctx)
 	if err != nil {
 		return err
 	}

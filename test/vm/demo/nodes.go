@@ -7,28 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/agent"
 )
-
-// serve starts the server and waits until it is bound.
-func serve(ctx context.Context, n *vm.Node) (*vm.Cmd, error) {
-	cmd, err := n.Start(ctx, agent.Exec{Argv: []string{"rdsmr", "serve", "--bind", n.IP(), "--quiet"}})
-	if err != nil {
-		return nil, err
-	}
-	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	if _, err := cmd.Stdout.WaitLine(wait, regexp.MustCompile("^ready ")); err != nil {
-		return nil, fmt.Errorf("rdsmr serve on %s: %w: %s", n.Name(), err, cmd.Stderr)
-	}
-	return cmd, nil
-}
 
 // hello exchanges a message.
 func hello(ctx context.Context, from, to *vm.Node) error {

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
+
+	"github.com/rds-ext/rds_ext/test/vm"
 )
 
 // Report is demo.json.
@@ -67,13 +67,7 @@ func (r Report) write(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return vm.WriteReport(file, append(data, '\n'))
 }
 
 // verdict returns all that did not hold.
