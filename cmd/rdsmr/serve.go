@@ -58,6 +58,7 @@ verdict on this session.`,
 	fs.BoolVarP(&f.quiet, "quiet", "z", false, "no messages about sessions on stderr")
 	fs.Var(&sizeValue{&f.maxMemory}, "max-memory", "bytes of buffers for all sessions of an address")
 	fs.Var(&durationValue{&f.timing.Idle}, "idle-timeout", "end a session of which nothing is heard for this long")
+	fs.Var(&durationValue{&f.timing.Connect}, "connect-timeout", "wait this long for the first answer to a request of ours (see stress --duplex)")
 	timingFlags(fs, &f.timing)
 	completions(c)
 	return c
