@@ -252,13 +252,3 @@ func (p *pair) checkKeys(tr *wire.Trace, owner netip.Addr) (offered []*wire.Key)
 	}
 	return offered
 }
-
-// settles skips what needs a connection to be back soon after it was lost under
-// RDMA. On 6.12 both sides can reject each other for a minute then; that is not
-// understood yet.
-func (p *pair) settles() {
-	p.Helper()
-	if config.Kernel == "6.12" {
-		p.Skip("not on 6.12 yet: after a loss under RDMA both sides can reject each other for a minute")
-	}
-}
