@@ -53,6 +53,8 @@ Modes:
   plain               messages of --size bytes, without RDMA
 
 A mode that this kernel cannot do is shown with the reason, and is no failure.
+If rds_ext.ko is unloaded on this host meanwhile, the mode that runs fails, and
+the others go on without it.
 
 What remote invalidation is agreed on holds for a connection. Where the existing
 connection does not fit the mode, bench makes one more to the same peer, with

@@ -49,6 +49,11 @@ Modes:
 At the end both sides ask the kernel for every memory region whether it was
 released; "MRs still held" counts those that were not, and they are freed.
 
+With --duplex both sides send requests, with the same settings: of --size, with
+--depth, on --tasks sockets, until the same --time, or --count of them each. The
+side that has done its count goes on answering until the other has; what is
+printed first is of this side, the other's account follows as "peer".
+
 Operations that a connection reset took are tried again and counted as aborted
 and retried. "resets" is the host's count while the run lasted.`,
 		Example: `  rdsmr stress 10.0.0.2                            10 s of writes and reads, 4 KiB
@@ -72,9 +77,9 @@ and retried. "resets" is the host's count while the run lasted.`,
 	fs.VarP(&sizeValue{&f.message}, "message-size", "q", "bytes a message in mode msg, instead of --size")
 	fs.IntVarP(&f.params.Depth, "depth", "d", 8, "operations in flight a task")
 	fs.IntVarP(&f.params.Tasks, "tasks", "t", 1, "tasks, each with a socket of its own")
-	fs.BoolVarP(&f.params.Duplex, "duplex", "o", false, "the peer sends requests to us as well")
+	fs.BoolVarP(&f.params.Duplex, "duplex", "o", false, "the peer sends requests to us as well, with the same settings")
 	fs.VarP(&durationValue{&f.duration}, "time", "T", "end after this time (default 10s, unless --count is given)")
-	fs.Int64VarP(&f.params.Count, "count", "n", 0, "end after so many operations in all; with --duplex, of each side")
+	fs.Int64VarP(&f.params.Count, "count", "n", 0, "end after so many operations of all tasks; with --duplex, of each side")
 	fs.Uint64Var(&f.params.Seed, "seed", 0, "seed of the payloads (default: random)")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
 	fs.BoolVarP(&f.quiet, "quiet", "z", false, "no progress, only the report at the end")

@@ -34,6 +34,9 @@ func TestPlainMessagesUnderLoss(t *testing.T) {
 	if r.Ops != 400 {
 		t.Errorf("%d messages went through, want 400", r.Ops)
 	}
+	if r.Peer == nil || r.Peer.Ops != 400 {
+		t.Errorf("the other side's 400 messages: %+v", r.Peer)
+	}
 	for i, rule := range rules {
 		if rule.Picked() == 0 {
 			t.Errorf("rule %d never acted on any of %d packets", i, rule.Matched())

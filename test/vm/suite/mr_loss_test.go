@@ -79,8 +79,14 @@ func TestMRLoss(t *testing.T) {
 	settled := to.Add(recovery + 5*time.Second)
 	before, during := rate(begin, from), rate(from, to)
 	after, later := rate(to.Add(recovery), settled), rate(settled, end)
-	t.Logf("operations/s: %.0f before, %.0f while %d packets were lost, %.0f from 3 s to 8 s after that, %.0f from then on; %d in all, %d resets",
-		before, during, rules[0].Picked()+rules[1].Picked(), after, later, rep.Ops, rep.Resets)
+	refused := p.refusals(capture, p.a)
+	t.Logf("operations/s: %.0f before, %.0f while %d packets were lost, %.0f from 3 s to 8 s after that, %.0f from then on; %d in all, %d resets, %d accesses refused",
+		before, during, rules[0].Picked()+rules[1].Picked(), after, later, rep.Ops, rep.Resets, refused)
+	// Each costs the connection: what the other side still had to do when a
+	// connection was lost went to keys that had been taken back meanwhile.
+	if refused != 0 {
+		t.Errorf("%d accesses went to keys that were dead", refused)
+	}
 	const part = loss / 4
 	for at := from; at.Add(part).Before(to); at = at.Add(part) {
 		if rate(at, at.Add(part)) == 0 {

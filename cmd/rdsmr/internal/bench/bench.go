@@ -16,6 +16,7 @@ import (
 
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/engine"
 	"github.com/rds-ext/rds_ext/cmd/rdsmr/internal/wire"
+	"github.com/rds-ext/rds_ext/gonl"
 	"github.com/rds-ext/rds_ext/gonl/rds"
 )
 
@@ -156,6 +157,9 @@ func (b *bench) rounds(ctx context.Context, rep *Report) error {
 	return nil
 }
 
+// errUnloaded is the error of the run in the middle of which the module went.
+var errUnloaded = errors.New("rds_ext.ko was unloaded while the mode ran: it ended under other conditions than it began under, and what it took of MRs is unknown; run it again")
+
 // errNotStarted wraps why a session could not be opened.
 type errNotStarted struct{ error }
 
@@ -166,6 +170,15 @@ func (e errNotStarted) Unwrap() error { return e.error }
 func (b *bench) run(ctx context.Context, round int, m Mode) (run Run, interrupted bool, err error) {
 	run = Run{Round: round, Mode: m}
 	run.Numbers, interrupted, err = b.measure(ctx, m)
+	if b.control != nil && errors.Is(err, gonl.ErrNotLoaded) {
+		// From here on this is a host without it.
+		b.control, b.conns.control = nil, nil
+		b.cfg.Progress("  rds_ext.ko was unloaded: going on without it")
+		if run.Numbers == nil && ctx.Err() == nil {
+			return b.run(ctx, round, m) // it had not begun
+		}
+		err = errUnloaded
+	}
 	var not unsupported
 	var start errNotStarted
 	switch {

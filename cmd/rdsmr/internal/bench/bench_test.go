@@ -311,6 +311,69 @@ func TestControlFails(t *testing.T) {
 	})
 }
 
+// The module is unloaded, between two modes or in the middle of one: the one in the
+// middle has failed, with a reason, and the others run as on a host without it.
+func TestUnloaded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		last   Mode // before it goes
+		within bool
+	}{
+		"between": {GetMRUseOnce, false},
+		"within":  {MapFreeMR, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net := fakerds.New()
+				control := newFakeControl(net)
+				n := 0
+				net.Fault = func(_ int, _ netip.AddrPort, m rds.Message) (f fakerds.Fault) {
+					if m.Map != nil {
+						if n++; tt.within && n == testCount/2 {
+							control.unload()
+						}
+					}
+					return f
+				}
+				var lines []string
+				cfg := Config{Progress: func(line string) {
+					lines = append(lines, line)
+					if !tt.within && strings.HasSuffix(line, string(MapFreeMR)) {
+						control.unload()
+					}
+				}}
+				r, err := setup{net: net, control: control, cfg: cfg}.run(t)
+				for _, x := range r.Runs {
+					source := SourceCounters
+					if slices.Index(Modes(), x.Mode) <= slices.Index(Modes(), tt.last) {
+						source = SourcePool
+					}
+					switch {
+					case x.Mode == MapRemoteInv:
+						if !x.Unsupported || !strings.Contains(x.Error, "not loaded") || x.Numbers != nil {
+							t.Errorf("%+v", x)
+						}
+					case x.Mode == tt.last && tt.within:
+						if x.Unsupported || x.Numbers == nil || x.Error != errUnloaded.Error() {
+							t.Errorf("%+v", x)
+						}
+					case x.Error != "" || x.Numbers == nil || x.Source != source:
+						t.Errorf("%s: %q, numbers %+v", x.Mode, x.Error, x.Numbers)
+					}
+				}
+				if len(r.Runs) != len(Modes()) {
+					t.Errorf("%d runs", len(r.Runs))
+				}
+				if (err != nil) != tt.within || tt.within && strings.Contains(err.Error(), "insmod") {
+					t.Errorf("%v", err)
+				}
+				if !strings.Contains(strings.Join(lines, "\n"), "going on without it") {
+					t.Errorf("%q", lines)
+				}
+			})
+		})
+	}
+}
+
 // The connection is lost during a mode and what is agreed on the next is something
 // else: the mode has not measured what it is about.
 func TestFeaturesChange(t *testing.T) {

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -33,6 +34,22 @@ type fakeControl struct {
 	noPools   bool
 	stockPeer bool
 	mutePeer  bool
+	unloaded  bool // the module is gone: every request fails
+}
+
+// unload takes the module away.
+func (c *fakeControl) unload() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unloaded = true
+}
+
+// gone is the error of requests to a module that is not there; c.mu is held.
+func (c *fakeControl) gone() error {
+	if c.unloaded {
+		return fmt.Errorf("gonl: %w", gonl.ErrNotLoaded)
+	}
+	return nil
 }
 
 func newFakeControl(net *fakerds.Net) *fakeControl {
@@ -47,6 +64,9 @@ func opError(op string, errno unix.Errno) error { return &gonl.OpError{Op: op, E
 func (c *fakeControl) Conns(_ context.Context, f gonl.Filter) (list []gonl.Conn, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.gone(); err != nil {
+		return nil, err
+	}
 	for _, p := range c.net.Pairs() {
 		if _, ok := c.conns[p.TOS]; ok || p.From != f.Local || p.To != f.Peer {
 			continue
@@ -96,12 +116,15 @@ func (c *fakeControl) lose(f gonl.Feature) {
 func (c *fakeControl) Settings(context.Context) (gonl.Settings, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.settings, nil
+	return c.settings, c.gone()
 }
 
 func (c *fakeControl) SetSettings(_ context.Context, change gonl.SettingsChange) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.gone(); err != nil {
+		return err
+	}
 	if c.refuse != 0 {
 		return opError("settings-set", c.refuse)
 	}
@@ -120,6 +143,9 @@ func (c *fakeControl) Pools(context.Context) ([]gonl.Pool, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.gone(); err != nil {
+		return nil, err
+	}
 	used := gonl.Pool{
 		Device: "rxe0", Allocated: min(c.net.Mapped(), 10), LocalInvalidations: c.net.Mapped(),
 		MRsPeak: 10, PinnedPagesPeak: 9,
@@ -133,6 +159,9 @@ func (c *fakeControl) Pools(context.Context) ([]gonl.Pool, error) {
 func (c *fakeControl) ResetPeaks(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.gone(); err != nil {
+		return err
+	}
 	if c.keepPeaks != 0 {
 		return opError("pool-reset-peaks", c.keepPeaks)
 	}

@@ -23,7 +23,7 @@ const (
 type Report struct {
 	Role      string  `json:"role"`    // Role
 	Kernel    string  `json:"kernel"`  // release, as uname -r prints it
-	Modules   string  `json:"modules"` // ModulesStock or ModulesRDSExt
+	Modules   string  `json:"modules"` // ModulesStock or ModulesRDSExt, at the beginning
 	LocalAddr string  `json:"local_addr"`
 	PeerAddr  string  `json:"peer_addr"`
 	Transport string  `json:"transport"`

@@ -17,15 +17,24 @@ import (
 // answerer accesses the memory that requests announce.
 type answerer struct {
 	task
+	link   *link
+	looked <-chan struct{} // the link was looked at
 	bufs   []*rds.Buffer
 	free   []*rds.Buffer
 	queue  []job          // requests that have to be answered
 	active map[uint64]job // answers on their way, by token
-	failed []wire.Header  // operations to report as aborted, with reasons
-	why    []string
+	failed []failure      // to be reported
 	token  uint64
-	minTry uint32
+	minTry uint32 // older tries are void
+	maxTry uint32 // the newest that came
+	loss   loss
 	msg    []byte
+}
+
+// failure is an operation that the requester has to try again.
+type failure struct {
+	hdr wire.Header
+	why string
 }
 
 // job is a request.
@@ -37,8 +46,8 @@ type job struct {
 
 func (j *job) read() bool { return j.hdr.Flags&wire.FlagRead != 0 }
 
-func newAnswerer(t task) (*answerer, error) {
-	a := &answerer{task: t, active: map[uint64]job{}}
+func newAnswerer(t task, l *link) (*answerer, error) {
+	a := &answerer{task: t, link: l, looked: l.watched(), active: map[uint64]job{}}
 	for range t.params.Depth {
 		b, err := rds.NewBuffer(t.params.Size)
 		if err != nil {
@@ -70,6 +79,8 @@ func (a *answerer) run(ctx context.Context, stop <-chan struct{}) error {
 		select {
 		case ev := <-a.rd.events:
 			err = a.handleAll(ev)
+		case <-a.looked:
+			err = a.watch()
 		case <-again:
 		case <-stop:
 			stop = nil
@@ -87,9 +98,16 @@ func (a *answerer) run(ctx context.Context, stop <-chan struct{}) error {
 
 // work sends what can be sent: reports of failure first, the peer waits for
 // them to try again. An answer that cannot be sent makes such a report, which
-// must leave at once, since no event may ever come to bring work back.
+// must leave at once, since no event may ever come to bring work back. While the
+// connection is down nothing leaves.
 func (a *answerer) work(ctx context.Context) (blocked bool, err error) {
+	if a.loss.open {
+		return false, nil
+	}
 	for {
+		if blocked, err = a.reportLoss(ctx); blocked || err != nil {
+			return blocked, err
+		}
 		for len(a.failed) > 0 {
 			if blocked, err = a.report(ctx); blocked || err != nil {
 				return blocked, err
@@ -151,16 +169,25 @@ func (a *answerer) answer(ctx context.Context, j job) (blocked bool, err error) 
 
 func (a *answerer) fail(h wire.Header, why string) {
 	h.Type = wire.Aborted
-	a.failed = append(a.failed, h)
-	a.why = append(a.why, why)
+	a.failed = append(a.failed, failure{h, why})
 }
 
+// report reports the first failure.
 func (a *answerer) report(ctx context.Context) (blocked bool, err error) {
-	j, err := json.Marshal(wire.Reason{Text: a.why[0]})
+	if blocked, err = a.tell(ctx, a.failed[0].hdr, a.failed[0].why); blocked || err != nil {
+		return blocked, err
+	}
+	a.failed = a.failed[1:]
+	return false, nil
+}
+
+// tell sends a message without RDMA, with a reason in its body if it has room.
+func (a *answerer) tell(ctx context.Context, h wire.Header, why string) (blocked bool, err error) {
+	j, err := json.Marshal(wire.Reason{Text: why})
 	if err != nil {
 		return false, err
 	}
-	a.msg = a.failed[0].Append(a.msg[:0])
+	a.msg = h.Append(a.msg[:0])
 	if len(a.msg)+len(j) <= smallMessage {
 		a.msg = append(a.msg, j...)
 	}
@@ -170,11 +197,8 @@ func (a *answerer) report(ctx context.Context) (blocked bool, err error) {
 		return false, ctx.Err()
 	case retry || (err != nil && transient(err)):
 		return true, nil
-	case err != nil:
-		return false, err
 	}
-	a.failed, a.why = a.failed[1:], a.why[1:]
-	return false, nil
+	return false, err
 }
 
 func (a *answerer) handleAll(ev event) error {
@@ -199,6 +223,9 @@ func (a *answerer) handleAll(ev event) error {
 
 func (a *answerer) handle(ev event) {
 	h := ev.hdr
+	if h.Type == wire.Request {
+		a.came(h.Try, ev.at)
+	}
 	switch {
 	case h.Type == wire.Resync:
 		a.minTry = max(a.minTry, h.Try)
@@ -227,7 +254,9 @@ func (a *answerer) complete(c rds.Completion) {
 	if c.Status != rds.StatusSuccess {
 		a.counters.RDMAError(c.Status)
 		a.counters.Aborted.Add(1)
-		a.fail(j.hdr, "RDMA "+c.Status.String())
+		if j.hdr.Try >= a.minTry { // else the requester knows
+			a.fail(j.hdr, "RDMA "+c.Status.String())
+		}
 		return
 	}
 	a.counters.Served.Add(1)

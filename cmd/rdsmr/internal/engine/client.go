@@ -107,7 +107,7 @@ func (c *client) converse(ctx, hard context.Context) (*stats.Report, error) {
 	}
 	elapsed := time.Since(start)
 
-	peer, eerr := c.end(hard, err != nil)
+	peer, eerr := c.end(ctx, hard, err != nil, start)
 	if err == nil {
 		err = eerr
 	}
@@ -212,40 +212,76 @@ func (c *client) closed(ctx context.Context) error {
 	return nil
 }
 
-// end tells the peer this end's result and returns the peer's.
-func (c *client) end(ctx context.Context, broken bool) (*stats.Result, error) {
-	limit := c.timing.Connect + c.timing.Drain // the peer may have requests of its own to wait for
+// end tells the peer this end's result and returns the peer's. With a count and
+// requests both ways the peer has its own count to reach first, unless the session
+// ends early.
+func (c *client) end(soft, hard context.Context, broken bool, start time.Time) (*stats.Result, error) {
+	limit := c.timing.Connect + c.timing.Drain // the peer drains its requests
 	if broken {
 		limit = 2 * time.Second
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	mine := c.result()
-	for {
-		if err := c.sendControl(ctx, wire.End, mine); err != nil && ctx.Err() == nil && !transient(err) {
-			return nil, err
-		}
-		again := time.After(resend)
-		for again != nil {
-			select {
-			case ev := <-c.rd.events:
-				if ev.err != nil {
-					return nil, ev.err
-				}
-				if !ev.IsMessage() || ev.hdr.Type != wire.Ended {
-					c.rd.release(ev)
-					continue
-				}
-				var peer stats.Result
-				if err := wire.ParseJSON(ev.hdr, ev.body, &peer); err != nil {
-					return nil, err
-				}
-				return &peer, nil
-			case <-again:
-				again = nil
-			case <-ctx.Done():
-				return nil, fmt.Errorf("peer %v did not answer at the end of the session within %v: its results are unknown", c.peerCtl, limit)
-			}
+	now := broken || !c.params.Duplex || c.params.Count == 0
+	var early <-chan struct{}
+	deadline := never
+	if !now {
+		early = soft.Done()
+		if c.cfg.Duration > 0 {
+			deadline = time.After(time.Until(start.Add(c.cfg.Duration)))
 		}
 	}
+	giveUp := time.NewTimer(limit)
+	defer giveUp.Stop()
+	again := time.NewTicker(resend)
+	defer again.Stop()
+	mine := c.result()
+	send := func() error {
+		h := wire.Header{Type: wire.End}
+		if now {
+			h.Flags = wire.FlagNow
+		}
+		ctx, cancel := context.WithTimeout(hard, resend)
+		defer cancel()
+		if err := c.sendHeader(ctx, h, mine); err != nil && ctx.Err() == nil && !transient(err) {
+			return err
+		}
+		return nil
+	}
+	hurry := func() error {
+		early, deadline, now = nil, never, true
+		giveUp.Reset(limit)
+		return send()
+	}
+	served := int64(-1)
+	err := send()
+	for err == nil {
+		select {
+		case ev := <-c.rd.events:
+			if ev.err != nil {
+				return nil, ev.err
+			}
+			if !ev.IsMessage() || ev.hdr.Type != wire.Ended {
+				c.rd.release(ev)
+				continue
+			}
+			var peer stats.Result
+			if err := wire.ParseJSON(ev.hdr, ev.body, &peer); err != nil {
+				return nil, err
+			}
+			return &peer, nil
+		case <-early:
+			err = hurry()
+		case <-deadline:
+			err = hurry()
+		case <-again.C:
+			// As long as it gets on with its count there is no hurry.
+			if n := c.counters.Served.Load(); !now && n != served {
+				served = n
+				giveUp.Reset(limit)
+			}
+			err = send()
+		case <-giveUp.C:
+			return nil, fmt.Errorf("peer %v did not answer at the end of the session within %v: its results are unknown", c.peerCtl, limit)
+		}
+	}
+	return nil, err
 }

@@ -199,6 +199,67 @@ func TestDurationAndInterrupt(t *testing.T) {
 	})
 }
 
+// TestDuplexCount: with requests both ways each side makes as many operations as the
+// count says, also where one of them is much slower than the other; but nobody waits
+// for that at an early end.
+func TestDuplexCount(t *testing.T) {
+	for _, mode := range []wire.Mode{wire.ModeBoth, wire.ModeMsg} {
+		for _, slow := range []netip.Addr{clientIP, serverAddr.Addr()} {
+			t.Run(fmt.Sprintf("%s, slow %v", mode, slow), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					o := run(t, setup{net: slowRequests(slow), params: wire.Params{Mode: mode, Duplex: true, Tasks: 2}, count: 500})
+					o.good(t, 500)
+					if o.client.Peer.Ops != 500 || o.server.Ops != 500 {
+						t.Errorf("the peer made %d operations, by its own account %d; want 500", o.client.Peer.Ops, o.server.Ops)
+					}
+				})
+			})
+		}
+	}
+	for name, s := range map[string]setup{
+		"interrupted": {during: func(_ *testing.T, interrupt, _ func()) {
+			time.Sleep(10 * time.Second)
+			interrupt()
+		}},
+		"time is over": {duration: 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				s.net, s.params, s.count = slowRequests(serverAddr.Addr()), wire.Params{Mode: wire.ModeWrite, Duplex: true}, 500
+				o := run(t, s)
+				o.good(t, 500)
+				if n := o.client.Peer.Ops; n == 0 || n >= 500 {
+					t.Errorf("the peer made %d operations", n)
+				}
+				if d := time.Since(start); d > 12*time.Second {
+					t.Errorf("it took %v", d)
+				}
+			})
+		})
+	}
+}
+
+// slowRequests is a network in which the requests of a host need a tenth of a second
+// each.
+func slowRequests(host netip.Addr) *fakerds.Net {
+	n := fakerds.New()
+	var last time.Time
+	n.Fault = func(_ int, from netip.AddrPort, m rds.Message) (f fakerds.Fault) {
+		request := m.Map != nil || len(m.Payload) == wire.HeaderSize+4096
+		if from.Addr() != host || !request {
+			return f
+		}
+		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond {
+			last = now
+			return f
+		}
+		f.Err = &rds.Error{Op: "send", Err: unix.EAGAIN}
+		return f
+	}
+	return n
+}
+
 // everyNth makes every nth message impossible for a moment.
 func everyNth(n int) func(int, netip.AddrPort, rds.Message) fakerds.Fault {
 	return func(i int, _ netip.AddrPort, _ rds.Message) (f fakerds.Fault) {

@@ -123,7 +123,11 @@ func (c *client) noAnswer(ctx context.Context) error {
 }
 
 func (c *client) sendControl(ctx context.Context, t wire.Type, body any) error {
-	h := wire.Header{Type: t, Session: c.session}
+	return c.sendHeader(ctx, wire.Header{Type: t}, body)
+}
+
+func (c *client) sendHeader(ctx context.Context, h wire.Header, body any) error {
+	h.Session = c.session
 	var err error
 	if body == nil {
 		c.msg = h.Append(c.msg[:0])

@@ -13,10 +13,11 @@ import (
 
 // link watches the RDS connection to the peer's host.
 //
-// Tasks must know when it has been down for a while: Linux finishes tearing an
-// InfiniBand connection down only when every region that was registered on it
-// has been released, so a requester that waits for answers with its regions in
-// hand would wait for a reconnect that waits for the requester.
+// Requesters must know when it has been down for a while: stock Linux finishes
+// tearing an InfiniBand connection down only when every region that was registered
+// on it has been released, so a requester that waits for answers with its regions in
+// hand would wait for a reconnect that waits for the requester. Answerers must know
+// of each loss (see [loss]).
 type link struct {
 	conn        Conn
 	local, peer netip.Addr
@@ -26,6 +27,9 @@ type link struct {
 	base     uint64       // resets before the session
 	downFrom atomic.Int64 // Unix nanoseconds, 0 while up
 	lastUp   atomic.Int64 // when it was last seen up
+	lost     atomic.Int64 // how often it was seen to go down, or to have been reset
+
+	looked []chan struct{} // of those who want to know of each look; not changed while it runs
 }
 
 const (
@@ -52,10 +56,24 @@ func (l *link) run(ctx context.Context) {
 		select {
 		case <-t.C:
 			l.poll(time.Now())
+			for _, c := range l.looked {
+				select {
+				case c <- struct{}{}:
+				default: // has not seen to the last one yet
+				}
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// watched returns a channel that has something after each look. To be called before
+// run.
+func (l *link) watched() <-chan struct{} {
+	c := make(chan struct{}, 1)
+	l.looked = append(l.looked, c)
+	return c
 }
 
 // poll looks once. Without an answer the connection counts as up: tasks have
@@ -68,13 +86,22 @@ func (l *link) poll(now time.Time) {
 		l.lastUp.Store(now.UnixNano())
 	case l.downFrom.Load() == 0:
 		l.downFrom.Store(now.UnixNano())
+		l.lost.Add(1)
 	}
 	// The counter is the host's, of all connections: RDS has none for a single
 	// one, and a look at the state now and then misses a quick reset.
 	if m, err := l.conn.Counters(); err == nil && m[resetCounter] >= l.base {
-		l.counters.Resets.Store(int64(m[resetCounter] - l.base))
+		n := int64(m[resetCounter] - l.base)
+		if l.counters.Resets.Swap(n) != n {
+			l.lost.Add(1)
+		}
 	}
 }
+
+// losses returns a number that is another one after each loss of the connection.
+// It may change more than once for one loss, and for a loss of another connection
+// of this host.
+func (l *link) losses() int64 { return l.lost.Load() }
 
 // downSince returns since when the connection is down, or the zero time.
 func (l *link) downSince() time.Time {

@@ -162,6 +162,58 @@ func TestReconnect(t *testing.T) {
 				if o.client.Ops < 100 {
 					t.Errorf("%d operations", o.client.Ops)
 				}
+				// The regions were taken back, while answers waited in the other
+				// side's kernel for the connection.
+				if n := net.Refused(); n != 0 {
+					t.Errorf("%d accesses to regions that had been taken back", n)
+				}
+			})
+		})
+	}
+}
+
+// TestBriefLoss: the connection is lost for a time in which the requester keeps its
+// regions, and for one so short that nobody sees it down. What was under way is tried
+// again without waiting for the stall limit.
+func TestBriefLoss(t *testing.T) {
+	for _, down := range []time.Duration{20 * time.Millisecond, 400 * time.Millisecond} {
+		t.Run(down.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net, vanish := fakerds.New(), 0
+				net.KeepRegions = true
+				slow := everyNth(4)
+				net.Fault = func(n int, from netip.AddrPort, m rds.Message) fakerds.Fault {
+					// The peer's RDMA is done and its sender told so, but the
+					// message behind it goes under with the connection.
+					if m.RDMA != nil && vanish > 0 {
+						vanish--
+						return fakerds.Fault{LoseMessage: true}
+					}
+					return slow(n, from, m)
+				}
+				o := run(t, setup{
+					net: net, params: wire.Params{Mode: wire.ModeBoth, Tasks: 1}, duration: 3 * time.Second,
+					during: func(t *testing.T, _, _ func()) {
+						time.Sleep(time.Second)
+						net.Change(func() { vanish = 3 })
+						time.Sleep(10 * time.Millisecond)
+						net.Down()
+						time.Sleep(down)
+						if !net.Up() {
+							t.Error("the connection did not come up")
+						}
+					},
+				})
+				o.good(t, o.client.Ops)
+				l := o.client.Local
+				// No more than what was in flight: tries made over the next
+				// connection are not given up.
+				if vanish != 0 || l.Aborted < 3 || l.Aborted > 4 || l.Stalls != 0 || o.client.Max > 1e6 {
+					t.Errorf("%d of 3 answers went under, slowest operation %v us, client %+v", 3-vanish, o.client.Max, l)
+				}
+				if n := net.Refused(); n != 0 {
+					t.Errorf("%d accesses to regions that had been taken back", n)
+				}
 			})
 		})
 	}

@@ -168,7 +168,7 @@ func (s *Server) openSession(key sessionKey, p wire.Params) (*session, error) {
 			p.Memory(), s.cfg.MaxMemory-s.memory, s.cfg.MaxMemory)
 	}
 	ss := &session{
-		server: s, key: key, ends: make(chan stats.Result, 1), closed: make(chan struct{}),
+		server: s, key: key, ends: make(chan stats.Result, 1), hurry: make(chan struct{}), closed: make(chan struct{}),
 		side: side{
 			host: s.host, local: s.conn.LocalAddr().Addr(), peer: key.from.Addr(), session: key.id,
 			params: p, timing: s.cfg.Timing, source: newSource(p.Count), control: s.conn,

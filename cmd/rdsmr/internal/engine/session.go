@@ -22,6 +22,8 @@ type session struct {
 
 	heardAt atomic.Int64 // Unix nanoseconds
 	ends    chan stats.Result
+	hurry   chan struct{} // the requester does not want to wait for our count
+	hurried bool          // hurry is closed; used by hear only
 	closed  chan struct{} // the requester has got Ended
 	gone    bool          // closed is closed; used by hear only
 	mine    atomic.Pointer[stats.Result]
@@ -40,6 +42,10 @@ func (s *session) hear(ctx context.Context, ev event) {
 		if r := s.mine.Load(); r != nil {
 			s.server.tell(ctx, s.key, wire.Ended, r)
 			return
+		}
+		if ev.hdr.Flags&wire.FlagNow != 0 && !s.hurried {
+			s.hurried = true
+			close(s.hurry)
 		}
 		var peer stats.Result
 		if err := wire.ParseJSON(ev.hdr, ev.body, &peer); err != nil {
@@ -75,6 +81,9 @@ func (s *session) run(soft, hard context.Context) {
 	start := time.Now()
 	requests, answers := s.start(hard, stopRequests, stopAnswers)
 	peer, err := s.await(soft, hard, requests, answers)
+	if peer != nil && err == nil {
+		err = s.complete(soft, requests, answers)
+	}
 	elapsed := time.Since(start)
 
 	// The requester has drained its requests; it still answers ours.
@@ -107,6 +116,46 @@ func (s *session) run(soft, hard context.Context) {
 		}
 	}
 	s.server.cfg.Report(r, err)
+}
+
+// complete waits until this end has begun as many operations as it shall, when the
+// requester has finished its own and answers ours.
+func (s *session) complete(soft context.Context, requests, answers *group) error {
+	if !s.params.Duplex || s.params.Count == 0 {
+		return nil
+	}
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.source.empty:
+			return nil
+		case <-s.hurry:
+			return nil
+		case <-soft.Done():
+			return errors.New("the server was told to end")
+		case r := <-requests.results:
+			if err := requests.take(r); err != nil {
+				return err
+			}
+		case r := <-answers.results:
+			if err := answers.take(r); err != nil {
+				return err
+			}
+		case <-t.C:
+			if err := s.silent(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// silent returns an error if nothing was heard of the requester for too long.
+func (s *session) silent() error {
+	if time.Since(time.Unix(0, s.heardAt.Load())) > s.timing.Idle {
+		return fmt.Errorf("nothing heard of %v for %v", s.key.from, s.timing.Idle)
+	}
+	return nil
 }
 
 // linger keeps the result for a requester that missed it, though not for long
@@ -160,8 +209,8 @@ func (s *session) await(soft, hard context.Context, requests, answers *group) (*
 		case <-giveUp:
 			return nil, why
 		case <-t.C:
-			if time.Since(time.Unix(0, s.heardAt.Load())) > s.timing.Idle {
-				return nil, fmt.Errorf("nothing heard of %v for %v", s.key.from, s.timing.Idle)
+			if err := s.silent(); err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -134,7 +134,7 @@ func (s *side) makeTasks(answering, requesting []uint16) error {
 		t := s.task(c, i, requesting[i], s.opener)
 		var r runner
 		if s.params.RDMA() {
-			r, err = newAnswerer(t)
+			r, err = newAnswerer(t, s.link)
 		} else {
 			r = newReceiver(t)
 		}

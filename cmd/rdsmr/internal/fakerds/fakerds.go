@@ -3,9 +3,9 @@
 // Package fakerds is a network of RDS sockets in memory, for tests. It keeps
 // the rules that matter: messages between two sockets arrive once and in order;
 // a registered region has a key that is unique on its host; an RDMA operation
-// happens before its message arrives; the message releases a use-once region; a
-// message with an RDMA operation is dropped whole when the connection breaks,
-// while others wait. And it can break them, by [Fault].
+// happens before its message arrives; the message releases a use-once region; what
+// is sent while the connection is down waits, RDMA operations too, and goes out over
+// the next one unless it is cancelled. And it can break them, by [Fault].
 package fakerds
 
 import (
@@ -25,15 +25,18 @@ import (
 
 // Fault says what happens to one message.
 type Fault struct {
-	Err       error      // Send fails
-	Vanish    bool       // neither RDMA nor message, nor any notification
-	Status    rds.Status // the RDMA fails; the message is dropped
-	LateDrop  bool       // all arrives, but the sender is told StatusDropped
-	Duplicate bool       // the message arrives twice
-	Corrupt   func(target rds.Segment)
-	Payload   func(p []byte) // changes the payload that arrives
-	KeepMR    bool           // the use-once region is not released
-	TakeMR    bool           // the region is released although it is not for one use only
+	Err      error      // Send fails
+	Vanish   bool       // neither RDMA nor message, nor any notification
+	Status   rds.Status // the RDMA fails; the message is dropped
+	LateDrop bool       // all arrives, but the sender is told StatusDropped
+	// LoseMessage: the RDMA is done, and its sender told so; the message behind it
+	// is dropped, as where a connection is lost between the two.
+	LoseMessage bool
+	Duplicate   bool // the message arrives twice
+	Corrupt     func(target rds.Segment)
+	Payload     func(p []byte) // changes the payload that arrives
+	KeepMR      bool           // the use-once region is not released
+	TakeMR      bool           // the region is released although it is not for one use only
 }
 
 // Net is a network. Hook fields must be set before it is used.
@@ -47,6 +50,9 @@ type Net struct {
 	SndBuf int
 	// NoGetMR, if set, is what GET_MR fails with.
 	NoGetMR error
+	// KeepRegions has the connection come up again whatever is registered, as with
+	// the project's modules. With stock's it does not.
+	KeepRegions bool
 
 	mu      sync.Mutex
 	conns   map[netip.AddrPort]*Conn
@@ -55,6 +61,7 @@ type Net struct {
 	regions map[uint32]*region
 	n       int
 	resets  uint64
+	refused int
 	mapped  uint64
 	pairs   map[Pair]bool
 	down    bool
@@ -130,8 +137,23 @@ func (n *Net) Open() int {
 	return len(n.conns)
 }
 
-// Down breaks the connection: plain messages wait, RDMA fails as "dropped" when
-// it is up again, and registrations are not possible.
+// Change calls f with the network locked, as Fault is called.
+func (n *Net) Change(f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f()
+}
+
+// Refused returns how many RDMA operations went to memory that was not registered
+// any more, each of which cost the connection.
+func (n *Net) Refused() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.refused
+}
+
+// Down breaks the connection: all messages wait, and registrations are not
+// possible.
 func (n *Net) Down() {
 	n.mu.Lock()
 	n.down = true
@@ -139,12 +161,12 @@ func (n *Net) Down() {
 	n.mu.Unlock()
 }
 
-// Up mends the connection. Like Linux, it stays down while a region is
-// registered: then Up returns false.
+// Up mends the connection. Like stock Linux, it stays down while a region is
+// registered, but for KeepRegions: then Up returns false.
 func (n *Net) Up() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.regions) > 0 {
+	if len(n.regions) > 0 && !n.KeepRegions {
 		return false
 	}
 	n.down = false
@@ -165,7 +187,8 @@ type Conn struct {
 	closed chan struct{}
 	queue  []rds.Received
 	bodies [][]byte
-	gen    int // messages of older generations were cancelled
+	gen    int         // messages of older generations were cancelled
+	rdma   []*rds.RDMA // waiting for the network to come up
 }
 
 // Send delivers a message, or does what the fault says.
@@ -232,18 +255,19 @@ func (c *Conn) sendNow(m rds.Message) (rds.Sent, error) {
 	m.Payload = append([]byte{}, m.Payload...) // the kernel copies
 	gen := c.gen
 	deliver := func() { c.deliver(m, f, announced) }
-	switch {
-	case !n.down:
+	if !n.down {
 		deliver()
-	case m.RDMA != nil:
-		n.held = append(n.held, func() { c.complete(m.RDMA, rds.StatusDropped) })
-	default:
-		n.held = append(n.held, func() {
-			if c.gen == gen {
-				deliver()
-			}
-		})
+		return sent, nil
 	}
+	if m.RDMA != nil {
+		c.rdma = append(c.rdma, m.RDMA)
+	}
+	n.held = append(n.held, func() {
+		if c.gen == gen {
+			c.rdma = nil
+			deliver()
+		}
+	})
 	return sent, nil
 }
 
@@ -288,7 +312,7 @@ func (c *Conn) deliver(m rds.Message, f Fault, announced rds.Cookie) {
 			st = rds.StatusDropped
 		}
 		c.complete(m.RDMA, st)
-		if st != rds.StatusSuccess && !f.LateDrop {
+		if st != rds.StatusSuccess && !f.LateDrop || f.LoseMessage {
 			return
 		}
 		if r := n.regions[m.RDMA.Remote.Key()]; r != nil && (r.once || f.TakeMR) && !f.KeepMR {
@@ -313,6 +337,7 @@ func (n *Net) rdma(op *rds.RDMA, f Fault) rds.Status {
 	r := n.regions[op.Remote.Key()]
 	if r == nil {
 		n.resets++
+		n.refused++
 		return rds.StatusRemoteError
 	}
 	remote, local := r.seg.Bytes(), op.Local[0].Bytes()
@@ -392,8 +417,12 @@ func (c *Conn) freeMR(k rds.Cookie) error {
 // CancelSentTo drops what waits for the network to come up.
 func (c *Conn) CancelSentTo(netip.AddrPort) error {
 	c.net.mu.Lock()
+	defer c.net.mu.Unlock()
 	c.gen++
-	c.net.mu.Unlock()
+	for _, op := range c.rdma {
+		c.complete(op, rds.StatusCanceled)
+	}
+	c.rdma = nil
 	return nil
 }
 

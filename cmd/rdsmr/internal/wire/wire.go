@@ -15,7 +15,7 @@
 //	    28    4  length: bytes of RDMA, or bytes that follow the header
 //
 // Hello, Welcome, Reject, End, Ended, Bye and Aborted carry JSON behind the
-// header.
+// header, and so does a responder's Resync.
 package wire
 
 import (
@@ -30,7 +30,7 @@ const HeaderSize = 32
 
 // Version is the version of this protocol. Peers of different versions refuse
 // each other.
-const Version = 2
+const Version = 3
 
 const magic = 0x5244534d
 
@@ -53,7 +53,10 @@ const (
 	Request Type = 16 // please access the memory announced with this message
 	Done    Type = 17 // the access was made; releases the memory
 	Aborted Type = 18 // the access failed; body Reason
-	Resync  Type = 19 // forget every request with a try below this one
+	// Resync goes both ways. From the requester: forget every request with a try
+	// below this one. From the responder: every such request is forgotten, but
+	// for those that Done or Aborted has come for; body Reason.
+	Resync Type = 19
 
 	Data Type = 32 // payload of length bytes
 	Ack  Type = 33 // payload received
@@ -75,6 +78,9 @@ func (t Type) String() string {
 
 // FlagRead in a Request asks for an RDMA read; else it is a write.
 const FlagRead = 1
+
+// FlagNow in End: the responder does not go on to its own count of operations.
+const FlagNow = 1
 
 // Header is the header of a message.
 type Header struct {
