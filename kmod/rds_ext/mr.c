@@ -220,12 +220,36 @@ static void publish(struct rext_mr *m, const struct rds_hooks_region *region)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
+/* Sets the slot, and the key, where it succeeds. */
+static int take_and_map(struct rext_mr *m,
+			const struct rds_hooks_region *region)
+{
+	struct rext_mrdev *dev = m->dev;
+	unsigned long flags;
+	int ret;
+
+	m->slot = rext_pool_take(dev, region->nents);
+	if (IS_ERR(m->slot)) {
+		ret = PTR_ERR(m->slot);
+		m->slot = NULL;
+		if (ret == -ENOBUFS)
+			rext_mrstats_inc(REXT_MRSTAT_LIMITED_POOL);
+		return ret;
+	}
+	ret = map(m, region);
+	if (ret && m->slot) {
+		spin_lock_irqsave(&dev->lock, flags);
+		rext_pool_put(dev, m->slot);
+		spin_unlock_irqrestore(&dev->lock, flags);
+		m->slot = NULL;
+	}
+	return ret;
+}
+
 static struct rext_mr *make(struct rext_mrdev *dev,
 			    const struct rds_hooks_region *region)
 {
 	struct rext_mr *m = kzalloc(sizeof(*m), GFP_KERNEL);
-	struct rext_slot *slot;
-	unsigned long flags;
 	int ret;
 
 	if (!m)
@@ -246,26 +270,15 @@ static struct rext_mr *make(struct rext_mrdev *dev,
 	ret = rext_mrtable_number(m);
 	if (ret)
 		goto uncharge;
-	slot = rext_pool_take(dev, region->nents);
-	if (IS_ERR(slot)) {
-		ret = PTR_ERR(slot);
-		if (ret == -ENOBUFS)
-			rext_mrstats_inc(REXT_MRSTAT_LIMITED_POOL);
-		goto number;
-	}
-	m->slot = slot;
-	ret = map(m, region);
+	ret = take_and_map(m, region);
+	/* What was under way when a queue pair broke may do with the next one. */
+	if (ret == -EIO)
+		ret = take_and_map(m, region);
 	if (ret)
-		goto slot;
+		goto number;
 	publish(m, region);
 	return m;
 
-slot:
-	if (m->slot) {
-		spin_lock_irqsave(&dev->lock, flags);
-		rext_pool_put(dev, m->slot);
-		spin_unlock_irqrestore(&dev->lock, flags);
-	}
 number:
 	rext_mrtable_remove(m);
 uncharge:

@@ -198,7 +198,8 @@ static void use_qp(struct rext_proxy *proxy, struct ib_qp *qp)
 	spin_lock_bh(&proxy->lock);
 	proxy->qp = qp;
 	proxy->room = DEPTH;
-	proxy->broken = false;
+	/* One that is being taken down is not put to use any more. */
+	proxy->broken = proxy->closed;
 	WRITE_ONCE(proxy->failing, false);
 	spin_unlock_bh(&proxy->lock);
 	wake_up_all(&proxy->wait);
@@ -333,7 +334,7 @@ static void prepare_last(struct rext_proxy_op *last, unsigned int entries)
 static int run(struct rext_proxy *proxy, const struct ib_send_wr *first,
 	       struct rext_proxy_op *last, unsigned int epoch, bool *stale)
 {
-	int ret = -EAGAIN;
+	int ret = -EIO;
 
 	spin_lock_bh(&proxy->lock);
 	*stale = !proxy->broken && proxy->epoch == epoch;
@@ -349,7 +350,7 @@ static int run(struct rext_proxy *proxy, const struct ib_send_wr *first,
 	if (ret) {
 		/* A part may have been posted, whose end nobody tells. */
 		wait_event(proxy->wait, READ_ONCE(proxy->epoch) != epoch);
-		return ret;
+		return -EIO;
 	}
 	/* A device that cannot even drain a queue pair owes the completion. */
 	while (!wait_for_completion_timeout(&last->done, HZ))
@@ -372,7 +373,7 @@ static int run(struct rext_proxy *proxy, const struct ib_send_wr *first,
  *
  * Context: process, may sleep.
  * Return: 0, -EAGAIN where the queue pair is broken and could not be replaced,
- * -ENODEV where it has been taken down, -EIO where the device failed.
+ * -ENODEV where it has been taken down, -EIO where it broke meanwhile.
  */
 int rext_proxy_register(struct rext_proxy *proxy, struct rext_proxy_op *op,
 			struct ib_mr *mr, int access, bool *stale)
