@@ -51,9 +51,20 @@ func (a *answerer) watch() error {
 	// old connection is gone, which it is once the next one is up.
 	if a.loss.open && a.link.upSince(a.loss.since) {
 		a.loss.open = false
+		a.reclaim()
 		a.void(a.loss.void)
 	}
 	return nil
+}
+
+// reclaim takes the buffers back of what the kernel has not told the end of, and may
+// never tell.
+func (a *answerer) reclaim() {
+	for token, j := range a.active {
+		delete(a.active, token)
+		a.free = append(a.free, j.buf)
+		a.counters.Aborted.Add(1)
+	}
 }
 
 // came notes a request that was received at some time.

@@ -92,13 +92,18 @@ func TestRegistrationsRecover(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := fakerds.New()
+				plain := 0
 				net.Fault = func(n int, _ netip.AddrPort, m rds.Message) (f fakerds.Fault) {
+					if m.RDMA == nil {
+						plain++
+					}
 					switch {
 					case n%37 == 0:
 						f.Err = &rds.Error{Op: "send", Err: unix.ENOMEM}
 					case n%41 == 0 && m.RDMA != nil:
 						f.Status = rds.StatusDropped
-					case n%97 == 0:
+					// The kernel tells what has become of RDMA while the connection lasts.
+					case m.RDMA == nil && plain%97 == 0:
 						f.Vanish = true
 					}
 					return f
