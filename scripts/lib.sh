@@ -69,3 +69,16 @@ need_space() {
 		"$3 needs $2 MiB under $1, which has $have MiB:" \
 		"free some, or set RDS_EXT_BUILD to a directory on a larger disk"
 }
+
+# renew FROM TO: makes the sources in TO the same as those in FROM, and leaves
+# alone those that are already, so that make rebuilds only what has changed.
+renew() {
+	local file
+	mkdir -p "$2"
+	for file in "$1"/*; do
+		cmp -s "$file" "$2/${file##*/}" || cp "$file" "$2/"
+	done
+	for file in "$2"/*.[ch]; do
+		[ -e "$1/${file##*/}" ] || [[ $file == *.mod.c ]] || rm -f "$file"
+	done
+}

@@ -186,12 +186,16 @@ func (im *image) addStock(fs *initramfs.Image, extra []string) error {
 	return nil
 }
 
-// addOurs adds the modules that make kmod has built, if any: whether a test
-// needs them shows when it loads one.
+// addOurs adds the modules that make kmod has built, if any, with those that are
+// for tests only: whether a test needs them shows when it loads one.
 func (im *image) addOurs(fs *initramfs.Image, c *Config) error {
-	files, err := filepath.Glob(filepath.Join(c.oursDir(), "*.ko"))
-	if err != nil {
-		return err
+	var files []string
+	for _, pattern := range []string{"*.ko", "test/*.ko"} {
+		found, err := filepath.Glob(filepath.Join(c.oursDir(), pattern))
+		if err != nil {
+			return err
+		}
+		files = append(files, found...)
 	}
 	for _, f := range files {
 		b, err := initramfs.ReadModule(f)
