@@ -29,7 +29,9 @@ demo: kmod tools ## two VMs with rds_ext: connections, versions, 10 s of verifie
 .PHONY: bench
 bench: kmod tools ## stock modules and ours side by side in VMs: table, JSON, page (BENCH=flags)
 	@go build -o $(build)/bench ./test/vm/bench
-	@$(build)/bench -kernel $(KVER) -build $(build) $(BENCH)
+	@# In batches: else each frame on the wire stops a VM's processor, in the
+	@# middle of whatever is being timed there.
+	@chrt --batch 0 $(build)/bench -kernel $(KVER) -build $(build) $(BENCH)
 
 .PHONY: test
 test: prereq ## all tests: unit, fuzz, lint, ABI, and in VMs (KERNELS="6.1 6.12")

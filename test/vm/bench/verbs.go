@@ -86,7 +86,7 @@ func (m *benchmark) verbs(ctx context.Context, p *pair, round int) error {
 // verbsLimit is how long one of the programs may take, verbsAttempts how often it
 // is tried: now and then one waits for ever for an event that has gone by.
 const (
-	verbsLimit    = 30 * time.Second
+	verbsLimit    = 20 * time.Second
 	verbsAttempts = 3
 )
 
