@@ -386,12 +386,14 @@ func (s *soak) between(low, high time.Duration) time.Duration {
 
 // cutUntilDown loses the connection, which may be on its way up.
 func (s *soak) cutUntilDown() {
-	n := s.node()
-	before := s.ib(n)
+	before := map[*vm.Node]conn{s.a: s.ib(s.a), s.b: s.ib(s.b)}
 	s.env.Link(s.node()).Cut()
+	// A side that has nothing to send does not notice; when the other one connects
+	// again it does.
 	s.eventually("the connection goes down", func() (bool, string) {
-		c := s.ib(n)
-		return c.Downs > before.Downs || c.State != "up" || s.failed() != nil, c.String()
+		a, b := s.ib(s.a), s.ib(s.b)
+		down := func(c, before conn) bool { return c.Downs > before.Downs || c.State != "up" }
+		return down(a, before[s.a]) || down(b, before[s.b]) || s.failed() != nil, fmt.Sprintf("%v; %v", a, b)
 	})
 	s.restore()
 }
