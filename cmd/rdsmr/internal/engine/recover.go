@@ -49,13 +49,25 @@ func (r *requester) recover(ctx context.Context, now time.Time) error {
 	if err := r.conn.CancelSentTo(r.peer); err != nil {
 		return fmt.Errorf("task %d: %w", r.index, err)
 	}
+	if err := r.giveUp(r.nextTry); err != nil {
+		return err
+	}
+	r.resync = true
+	r.recovered = time.Now()
+	return nil
+}
+
+// giveUp ends the tries in flight that are older than one; their operations are tried
+// again.
+func (r *requester) giveUp(before uint32) error {
 	for try, s := range r.flying {
+		if try >= before {
+			continue
+		}
 		delete(r.flying, try)
 		if err := r.again(s); err != nil {
 			return err
 		}
 	}
-	r.resync = true
-	r.recovered = time.Now()
 	return nil
 }

@@ -243,8 +243,9 @@ func (r *requester) handleAll(ev event) error {
 
 func (r *requester) handle(ev event) error {
 	if ev.hdr.Type == wire.Resync {
-		r.lastAnswer = ev.at
-		return r.voided(ev)
+		// The peer has given these tries up.
+		r.lastAnswer, r.lastErr = ev.at, abortReason(ev)
+		return r.giveUp(ev.hdr.Try)
 	}
 	if ev.hdr.Type != wire.Done && ev.hdr.Type != wire.Aborted {
 		r.counters.Foreign.Add(1)
@@ -279,21 +280,6 @@ func abortReason(ev event) error {
 		return errors.New("peer: aborted")
 	}
 	return fmt.Errorf("peer: %s", why.Text)
-}
-
-// voided ends all tries that the peer has given up.
-func (r *requester) voided(ev event) error {
-	r.lastErr = abortReason(ev)
-	for try, s := range r.flying {
-		if try >= ev.hdr.Try {
-			continue
-		}
-		delete(r.flying, try)
-		if err := r.again(s); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // again takes the slot's region back and queues its operation for another try.

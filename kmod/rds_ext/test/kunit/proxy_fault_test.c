@@ -32,16 +32,13 @@ static struct region *register_held(struct kunit *test)
 /* A work request that the device refuses costs the MR and the queue pair. */
 static void refused(struct kunit *test)
 {
-	struct regions *all = test->priv;
 	struct region *r = region_make(test, region_work);
 
 	WRITE_ONCE(verbs.post, VERBS_REFUSE);
 	KUNIT_EXPECT_LT(test, region_register(r), 0);
 	KUNIT_EXPECT_TRUE(test, r->stale);
 	WRITE_ONCE(verbs.post, VERBS_POST);
-	KUNIT_ASSERT_TRUE(test, verbs_recovered(&all->proxy, 1));
-	KUNIT_ASSERT_EQ(test, region_replace(r), 0);
-	KUNIT_EXPECT_EQ(test, region_register(r), 0);
+	region_recovers(test, r);
 }
 
 /*
@@ -66,9 +63,7 @@ static void refused_in_part(struct kunit *test)
 			0);
 	KUNIT_EXPECT_NE(test, READ_ONCE(all->proxy.epoch), epoch);
 	WRITE_ONCE(verbs.post, VERBS_POST);
-	KUNIT_ASSERT_TRUE(test, verbs_recovered(&all->proxy, 1));
-	KUNIT_ASSERT_EQ(test, region_replace(r), 0);
-	KUNIT_EXPECT_EQ(test, region_register(r), 0);
+	region_recovers(test, r);
 }
 
 /* What is in flight when the queue pair breaks comes back as stale. */
@@ -107,9 +102,7 @@ static void forgotten(struct kunit *test)
 	flush_workqueue(all->wq);
 	KUNIT_EXPECT_EQ(test, lost->ret, -EIO);
 	KUNIT_EXPECT_TRUE(test, lost->stale);
-	KUNIT_ASSERT_TRUE(test, verbs_recovered(&all->proxy, 1));
-	KUNIT_ASSERT_EQ(test, region_replace(r), 0);
-	KUNIT_EXPECT_EQ(test, region_register(r), 0);
+	region_recovers(test, r);
 }
 
 /*

@@ -34,9 +34,7 @@ static void valid_twice(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, region_register(r), 0);
 	KUNIT_EXPECT_EQ(test, region_register(r), -EIO);
 	KUNIT_EXPECT_TRUE(test, r->stale);
-	KUNIT_ASSERT_TRUE(test, verbs_recovered(&all->proxy, 1));
-	KUNIT_ASSERT_EQ(test, region_replace(r), 0);
-	KUNIT_EXPECT_EQ(test, region_register(r), 0);
+	region_recovers(test, r);
 	KUNIT_EXPECT_EQ(test, all->proxy.recoveries, 1);
 }
 

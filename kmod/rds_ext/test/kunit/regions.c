@@ -161,6 +161,20 @@ int region_replace(struct region *r)
 }
 
 /**
+ * region_recovers() - expect a stale MR to be replaced and registered again
+ * @test: the test; the queue pair of its proxy has broken for the first time
+ * @r: the MR
+ *
+ * Context: process, may sleep.
+ */
+void region_recovers(struct kunit *test, struct region *r)
+{
+	KUNIT_ASSERT_TRUE(test, verbs_recovered(&r->all->proxy, 1));
+	KUNIT_ASSERT_EQ(test, region_replace(r), 0);
+	KUNIT_EXPECT_EQ(test, region_register(r), 0);
+}
+
+/**
  * region_work() - register an MR
  * @work: that of a struct region
  *

@@ -68,6 +68,7 @@ struct region *region_make(struct kunit *test, work_func_t work);
 int region_register(struct region *r);
 int region_invalidate(struct region *r);
 int region_replace(struct region *r);
+void region_recovers(struct kunit *test, struct region *r);
 void region_work(struct work_struct *work);
 
 #endif /* RDS_EXT_KUNIT_REGIONS_H */
