@@ -114,7 +114,7 @@ func (c *Config) args(w wiring) []string {
 	a := []string{
 		"-name", c.Name,
 		"-machine", "q35", "-accel", c.Accel.option(), "-cpu", c.Accel.cpu(),
-		"-m", strconv.Itoa(c.Memory), "-smp", strconv.Itoa(c.CPUs),
+		"-m", strconv.Itoa(c.Memory), "-smp", c.Accel.smp(c.CPUs),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-kernel", c.Kernel, "-initrd", c.Initrd,
 		"-append", strings.Join(append(append([]string(nil), kernelParams...), c.Append...), " "),

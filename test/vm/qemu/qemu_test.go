@@ -55,6 +55,21 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// The devices of a VM with one CPU run beside it, all the same.
+func TestBarriersOfOneCPU(t *testing.T) {
+	for _, tc := range []struct {
+		accel Accel
+		cpus  int
+		want  string
+	}{
+		{TCG, 1, "1,maxcpus=2"}, {TCG, 2, "2"}, {KVM, 1, "1"}, {KVM, 4, "4"},
+	} {
+		if got := tc.accel.smp(tc.cpus); got != tc.want {
+			t.Errorf("%s with %d CPUs: -smp %s, want %s", tc.accel, tc.cpus, got, tc.want)
+		}
+	}
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
