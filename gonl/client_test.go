@@ -26,6 +26,9 @@ func fullConn(id uint32, peer string) Conn {
 		PeerVersion: ptr(Version(0x301)), PeerFeatures: ptr(Feature(5)),
 		AgreedFeatures: FeatureExtTypes, LearntFrom: LearntFromFirstPacket,
 		PeerKind: PeerKindRDSExt, Ups: 4, Downs: 3, Uptime: ptr(61500 * time.Millisecond),
+		SinceDown: ptr(90500 * time.Millisecond), Down: &End{EndReasonSendError, ptr(uint32(12))},
+		Attempts: 3, LastAttempt: &End{EndReasonUnreachable, ptr(uint32(110))},
+		Link: &Link{Device: "rxe0", QPNum: 0x11, SL: 3, FlowControl: true},
 	}
 }
 
@@ -77,7 +80,7 @@ func TestConnsFilter(t *testing.T) {
 		t.Fatal(err)
 	}
 	wire := cat(at(2, u32(0)), at(3, mapped("192.0.2.1")), at(4, mapped("192.0.2.2")),
-		at(6, u32(3)), at(12, u32(0x301)), at(16, u32(2)))
+		at(6, u32(3)), at(12, u32(0x301)), at(16, u32(2)), at(10, u32(0x301)), at(5, []byte{3}))
 	if string(req.attrs) != string(wire) {
 		t.Errorf("request has %x\nwant        %x", req.attrs, wire)
 	}

@@ -55,6 +55,30 @@ type Conn struct {
 	// Uptime since the connection was established (or since rds_ext was
 	// loaded, if that came later), to the millisecond; nil while it is not up.
 	Uptime *time.Duration
+	// SinceDown is the time since the connection was lost or closed last, to the
+	// millisecond, and Down the reason; both are nil where it has not been since
+	// rds_ext tracks it.
+	SinceDown *time.Duration
+	Down      *End
+	// Attempts counts how often setting it up has failed since it was up last,
+	// and LastAttempt is why the last of them failed; nil where there is none.
+	Attempts    uint32
+	LastAttempt *End
+	// Link is what carries the connection over IB; nil over other transports,
+	// while it is not up, and where it is up since before rds_ext was loaded.
+	Link *Link
+}
+
+// Link is what carries a connection over InfiniBand or RoCE.
+type Link struct {
+	// Device is the name of the RDMA device, such as "rxe0".
+	Device string
+	// QPNum is the number of this side's queue pair, 24 bits.
+	QPNum uint32
+	// SL is the service level, 0 to 15.
+	SL uint8
+	// FlowControl tells that both sides have agreed to spend credits.
+	FlowControl bool
 }
 
 // ConnAddr names a connection by what makes it unique in a network namespace.
@@ -75,7 +99,8 @@ func (c *Client) Conns(ctx context.Context, f Filter) ([]Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := dump(ctx, c, spec.CmdConnGet, attrs, parseConn)
+	var p connParser
+	list, err := dump(ctx, c, spec.CmdConnGet, attrs, p.parse)
 	var out []Conn
 	for _, conn := range list {
 		if f.Match(conn) {
@@ -115,58 +140,44 @@ func (c *Client) ConnByAddr(ctx context.Context, a ConnAddr) (Conn, error) {
 	return single(ctx, c, spec.CmdConnGet, attrs, parseConn)
 }
 
-// parseConn reads the attributes of a connection.
-func parseConn(b []byte) (Conn, error) {
+// ResetConn drops the connection with the given ID; it is set up anew. Messages
+// that wait are sent then; those with an RDMA operation under way end with an
+// error. It returns before the connection is down. It needs CAP_NET_ADMIN in the
+// user namespace of the network namespace; without it the error is
+// fs.ErrPermission to errors.Is. If there is no such connection, the error is
+// fs.ErrNotExist.
+func (c *Client) ResetConn(ctx context.Context, id uint32) error {
+	attrs, err := encode(func(e *netlink.AttributeEncoder) {
+		e.Uint32(spec.AttrConnID, id)
+	})
+	if err != nil {
+		return err
+	}
+	n, err := single(ctx, c, spec.CmdConnReset, attrs, parseResets)
+	if err == nil && n != 1 {
+		err = malformed("reply", fmt.Errorf("%d connections were reset", n))
+	}
+	return err
+}
+
+// ResetConns does what ResetConn does to all connections that match f, and
+// returns how many there were. The error is fs.ErrNotExist to errors.Is where
+// none matches. The zero Filter is refused: it would hit every connection.
+func (c *Client) ResetConns(ctx context.Context, f Filter) (uint32, error) {
+	attrs, err := f.encode()
+	if err != nil {
+		return 0, err
+	}
+	return single(ctx, c, spec.CmdConnReset, attrs, parseResets)
+}
+
+// parseResets reads the reply to conn-reset.
+func parseResets(b []byte) (n uint32, err error) {
 	d := newDecoder(spec.SetConn, b)
-	var c Conn
 	for d.next() {
-		switch d.typ {
-		case spec.AttrConnID:
-			c.ID = d.uint32()
-		case spec.AttrConnTransport:
-			c.Transport = Transport(d.uint32())
-		case spec.AttrConnLocalAddr:
-			c.Local = d.addr()
-		case spec.AttrConnPeerAddr:
-			c.Peer = d.addr()
-		case spec.AttrConnTOS:
-			c.TOS = d.uint8()
-		case spec.AttrConnState:
-			c.State = ConnState(d.uint32())
-		case spec.AttrConnPaths:
-			c.Paths = d.uint32()
-		case spec.AttrConnLoopback:
-			c.Loopback = d.flag()
-		case spec.AttrConnPassive:
-			c.Passive = d.flag()
-		case spec.AttrConnVersion:
-			// The kernel says 0 for "not settled"; no version is 0.0.
-			if v := d.version(); v != 0 {
-				c.Version = ptr(v)
-			}
-		case spec.AttrConnFeatures:
-			c.Features = ptr(Feature(d.uint32()))
-		case spec.AttrConnPeerVersion:
-			c.PeerVersion = ptr(d.version())
-		case spec.AttrConnPeerFeatures:
-			c.PeerFeatures = ptr(Feature(d.uint32()))
-		case spec.AttrConnAgreedFeatures:
-			c.AgreedFeatures = Feature(d.uint32())
-		case spec.AttrConnLearntFrom:
-			c.LearntFrom = LearntFrom(d.uint32())
-		case spec.AttrConnPeerKind:
-			c.PeerKind = PeerKind(d.uint32())
-		case spec.AttrConnUps:
-			c.Ups = d.uint64()
-		case spec.AttrConnDowns:
-			c.Downs = d.uint64()
-		case spec.AttrConnUptimeMS:
-			c.Uptime = ptr(d.millis())
+		if d.typ == spec.AttrConnResets {
+			n = d.uint32()
 		}
 	}
-	if err := d.finish(spec.AttrConnID, spec.AttrConnTransport, spec.AttrConnLocalAddr,
-		spec.AttrConnPeerAddr, spec.AttrConnState); err != nil {
-		return Conn{}, err
-	}
-	return c, nil
+	return n, d.finish(spec.AttrConnResets)
 }

@@ -54,6 +54,9 @@ func (d *decoder) next() bool {
 	return true
 }
 
+// met tells whether the attribute with a number below 64 has come by.
+func (d *decoder) met(number uint16) bool { return d.seen&(1<<number) != 0 }
+
 // finish reports the first fault met, or the first required attribute that is
 // missing. Required ones have numbers below 64.
 func (d *decoder) finish(required ...uint16) error {
@@ -61,7 +64,7 @@ func (d *decoder) finish(required ...uint16) error {
 		return malformed(d.set.Name, d.bad)
 	}
 	for _, n := range required {
-		if d.seen&(1<<n) == 0 {
+		if !d.met(n) {
 			return malformed(d.set.Name, fmt.Errorf("attribute %s is missing", attrName(d.set, n)))
 		}
 	}

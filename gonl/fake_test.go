@@ -260,6 +260,8 @@ func connAttrs(id uint32, peer string) []byte {
 		at(10, u32(0x301)), at(11, u32(1)), at(12, u32(0x301)), at(13, u32(5)), at(14, u32(1)),
 		at(15, u32(2)), at(16, u32(2)),
 		at(20, nil), at(17, u64(4)), at(20, nil), at(18, u64(3)), at(20, nil), at(19, u64(61500)),
+		at(20, nil), at(21, u64(90500)), at(22, u32(2)), at(23, u32(12)), at(24, u32(3)), at(25, u32(7)), at(26, u32(110)),
+		at(27, []byte("rxe0\x00")), at(28, u32(0x11)), at(29, []byte{3}), at(30, nil),
 	)
 }
 

@@ -23,10 +23,10 @@ type Filter struct {
 	PeerVersion *Version
 	// PeerKind, nil for any.
 	PeerKind *PeerKind
-	// Version that this side speaks, nil for any. The kernel does not filter
-	// by it, the client does.
+	// Version that this side speaks, nil for any; a connection on which it is
+	// not settled has none.
 	Version *Version
-	// TOS, nil for any. The kernel does not filter by it, the client does.
+	// TOS, nil for any.
 	TOS *uint8
 }
 
@@ -47,7 +47,7 @@ func equal[T comparable](want, have *T) bool {
 	return want == nil || have != nil && *want == *have
 }
 
-// encode makes the attributes of those parts that the kernel filters by.
+// encode makes the attributes that the kernel filters by.
 func (f Filter) encode() ([]byte, error) {
 	return encode(func(e *netlink.AttributeEncoder) {
 		if f.Transport != nil {
@@ -67,6 +67,12 @@ func (f Filter) encode() ([]byte, error) {
 		}
 		if f.PeerKind != nil {
 			e.Uint32(spec.AttrConnPeerKind, uint32(*f.PeerKind))
+		}
+		if f.Version != nil {
+			e.Uint32(spec.AttrConnVersion, uint32(*f.Version))
+		}
+		if f.TOS != nil {
+			e.Uint8(spec.AttrConnTOS, *f.TOS)
 		}
 	})
 }

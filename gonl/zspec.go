@@ -163,6 +163,81 @@ func (v *PeerKind) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// EndReason: Why an incarnation of a connection, or an attempt to set one up, has ended.
+// What its code says is given in parentheses.
+type EndReason uint32
+
+const (
+	// EndReasonUnknown: net/rds or the transport ended it, for a reason that is not told
+	// apart.
+	EndReasonUnknown EndReason = 0
+	// EndReasonReset: By an operator, with conn-reset.
+	EndReasonReset EndReason = 1
+	// EndReasonSendError: A send or RDMA operation completed with an error (enum
+	// ib_wc_status).
+	EndReasonSendError EndReason = 2
+	// EndReasonReceiveError: A receive completed with an error (enum ib_wc_status).
+	EndReasonReceiveError EndReason = 3
+	// EndReasonBadMessage: A message came in that is too short, has a wrong checksum, or is
+	// a fragment of another one.
+	EndReasonBadMessage EndReason = 4
+	// EndReasonDisconnected: The peer closed it, or its host went away in order.
+	EndReasonDisconnected EndReason = 5
+	// EndReasonRejected: The peer refused it (reason of the connection manager; 8 where
+	// nobody listens there, 28 where RDS refused).
+	EndReasonRejected EndReason = 6
+	// EndReasonUnreachable: The peer did not answer (error number).
+	EndReasonUnreachable EndReason = 7
+	// EndReasonAddrError: The peer's address could not be resolved (error number).
+	EndReasonAddrError EndReason = 8
+	// EndReasonRouteError: No route to the peer was found (error number).
+	EndReasonRouteError EndReason = 9
+	// EndReasonConnectError: The connection manager could not set it up (error number).
+	EndReasonConnectError EndReason = 10
+	// EndReasonAddrChange: This side's address has moved to another device.
+	EndReasonAddrChange EndReason = 11
+	// EndReasonDeviceRemoved: The RDMA device is gone.
+	EndReasonDeviceRemoved EndReason = 12
+	// EndReasonTimewaitExit: The connection manager had left it behind in its time-wait
+	// state.
+	EndReasonTimewaitExit EndReason = 13
+)
+
+// endReasonNames has the names of the specification, in its order.
+var endReasonNames = nameTable{
+	{uint32(EndReasonUnknown), "unknown"},
+	{uint32(EndReasonReset), "reset"},
+	{uint32(EndReasonSendError), "send-error"},
+	{uint32(EndReasonReceiveError), "receive-error"},
+	{uint32(EndReasonBadMessage), "bad-message"},
+	{uint32(EndReasonDisconnected), "disconnected"},
+	{uint32(EndReasonRejected), "rejected"},
+	{uint32(EndReasonUnreachable), "unreachable"},
+	{uint32(EndReasonAddrError), "addr-error"},
+	{uint32(EndReasonRouteError), "route-error"},
+	{uint32(EndReasonConnectError), "connect-error"},
+	{uint32(EndReasonAddrChange), "addr-change"},
+	{uint32(EndReasonDeviceRemoved), "device-removed"},
+	{uint32(EndReasonTimewaitExit), "timewait-exit"},
+}
+
+// String returns the name in the specification, or "unknown(N)" for a value
+// of a newer kernel.
+func (v EndReason) String() string { return endReasonNames.name(uint32(v)) }
+
+// MarshalText encodes v as String does; JSON uses it too.
+func (v EndReason) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText accepts what MarshalText makes.
+func (v *EndReason) UnmarshalText(text []byte) error {
+	n, err := endReasonNames.parse("end reason", string(text))
+	if err != nil {
+		return err
+	}
+	*v = EndReason(n)
+	return nil
+}
+
 // Feature: Feature bits of the version extension header.
 type Feature uint32
 

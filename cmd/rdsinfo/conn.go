@@ -23,8 +23,8 @@ doing so, "unknown" while no message has come that tells. "-" is "not known".`
 
 func (a *app) connCmd() *cobra.Command {
 	cmd := a.connShowCmd("conn [show] [ID]")
-	cmd.Short = "List connections, or show one"
-	cmd.AddCommand(a.connShowCmd("show [ID]"))
+	cmd.Short = "List connections, or show one; reset some"
+	cmd.AddCommand(a.connShowCmd("show [ID]"), a.connResetCmd())
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 type control interface {
 	Conns(context.Context, gonl.Filter) ([]gonl.Conn, error)
 	Conn(context.Context, uint32) (gonl.Conn, error)
+	ResetConn(context.Context, uint32) error
 	ExtHdrs(context.Context) ([]gonl.ExtHdr, error)
 	MRs(context.Context, gonl.MRFilter) ([]gonl.MR, error)
 	MR(context.Context, uint32) (gonl.MR, error)

@@ -28,6 +28,8 @@ type fakeControl struct {
 	setErr   error
 	changes  []gonl.SettingsChange
 	revoked  []uint32
+	dropped  []uint32
+	gone     uint32 // a connection that ends before it is reset
 	resets   int
 	closed   int
 }
@@ -49,6 +51,17 @@ func (f *fakeControl) Conn(_ context.Context, id uint32) (gonl.Conn, error) {
 		}
 	}
 	return gonl.Conn{}, &gonl.OpError{Op: "conn-get", Errno: syscall.ENOENT, Message: "no such connection", Attr: "id", Offset: 20}
+}
+
+func (f *fakeControl) ResetConn(_ context.Context, id uint32) error {
+	if f.setErr != nil {
+		return f.setErr
+	}
+	if id == f.gone {
+		return &gonl.OpError{Op: "conn-reset", Errno: syscall.ENOENT, Message: "no such connection", Attr: "id", Offset: 20}
+	}
+	f.dropped = append(f.dropped, id)
+	return f.err
 }
 
 func (f *fakeControl) ExtHdrs(context.Context) ([]gonl.ExtHdr, error) { return f.exthdrs, f.err }
@@ -161,6 +174,8 @@ func newFake() *fakeControl {
 		Features: ptr(gonl.FeatureExtTypes), PeerFeatures: ptr(gonl.Feature(9)), AgreedFeatures: gonl.FeatureExtTypes,
 		LearntFrom: gonl.LearntFromFirstPacket, PeerKind: gonl.PeerKindRDSExt,
 		Ups: 2, Downs: 1, Uptime: ptr(61500 * time.Millisecond),
+		SinceDown: ptr(62 * time.Second), Down: &gonl.End{Reason: gonl.EndReasonSendError, Code: ptr(uint32(12))},
+		Link: &gonl.Link{Device: "rxe0", QPNum: 0x12, SL: 3, FlowControl: true},
 	}
 	stock := gonl.Conn{
 		ID: 2, Transport: gonl.TransportIB, Local: netip.MustParseAddr("192.0.2.1"), Peer: netip.MustParseAddr("192.0.2.33"),
@@ -169,7 +184,9 @@ func newFake() *fakeControl {
 	}
 	tcp := gonl.Conn{
 		ID: 7, Transport: gonl.TransportTCP, Local: netip.MustParseAddr("2001:db8::1"), Peer: netip.MustParseAddr("2001:db8::2"),
-		State: gonl.ConnStateConnecting, Paths: 8,
+		State: gonl.ConnStateConnecting, Paths: 8, Downs: 1, SinceDown: ptr(1500 * time.Millisecond),
+		Down:     &gonl.End{Reason: gonl.EndReasonUnknown},
+		Attempts: 2, LastAttempt: &gonl.End{Reason: gonl.EndReasonUnknown},
 	}
 	loop := gonl.Conn{
 		ID: 8, Transport: gonl.TransportLoop, Local: netip.MustParseAddr("192.0.2.1"), Peer: netip.MustParseAddr("192.0.2.1"),

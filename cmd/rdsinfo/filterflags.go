@@ -51,7 +51,7 @@ func (f peerKindFlag) Set(s string) error { return f.textFlag.Set(strings.Replac
 
 // numberFlag is a flag that sets *to, which is nil while the flag is not given.
 // What it accepts is said by numberRanges.
-type numberFlag[T uint32 | uint64] struct {
+type numberFlag[T uint8 | uint32 | uint64] struct {
 	to   **T
 	kind string
 }
@@ -107,6 +107,7 @@ func filterFlags(cmd *cobra.Command, f *gonl.Filter) {
 	fl.Var(textFlag[gonl.Transport, *gonl.Transport]{&f.Transport, "NAME"}, "transport", "only this transport: ib, tcp or loop")
 	fl.Var(textFlag[gonl.ConnState, *gonl.ConnState]{&f.State, "STATE"}, "state",
 		"only this state: down, connecting, disconnecting, up, resetting or error")
+	fl.Var(numberFlag[uint8]{&f.TOS, "TOS"}, "tos", "only this type of service, 0 to 255")
 	fl.Var(textFlag[gonl.Version, *gonl.Version]{&f.Version, "VERSION"}, "version",
 		"only connections on which this side speaks this protocol version, such as 3.1")
 	fl.Var(textFlag[gonl.Version, *gonl.Version]{&f.PeerVersion, "VERSION"}, "peer-version",

@@ -169,7 +169,7 @@ func (a *app) printEvent(ev gonl.Event) error {
 	line := fmt.Appendf(nil, "%s %-*s", ev.Time.Format("2006-01-02T15:04:05.000000Z07:00"), eventWidth, ev.Type)
 	switch {
 	case ev.Conn != nil:
-		line = appendConnEvent(line, ev.Conn)
+		line = appendConnEvent(line, ev.Type, ev.Conn)
 	case ev.MR != nil:
 		line = appendMREvent(line, ev.MR)
 	default:
@@ -181,12 +181,16 @@ func (a *app) printEvent(ev gonl.Event) error {
 // eventWidth is that of the longest name, which the others are padded to.
 const eventWidth = len("version-learnt")
 
-func appendConnEvent(b []byte, c *gonl.Conn) []byte {
-	return fmt.Appendf(b,
+func appendConnEvent(b []byte, ev gonl.EventType, c *gonl.Conn) []byte {
+	b = fmt.Appendf(b,
 		" id %d %s -> %s %s tos %d state %s version %s peer version %s peer features %s learnt from %s peer kind %s",
 		c.ID, c.Local, c.Peer, c.Transport, c.TOS, c.State,
 		optional(c.Version), optional(c.PeerVersion), optional(c.PeerFeatures),
 		learntFrom(c.LearntFrom), peerKind(c.PeerKind))
+	if ev == gonl.EventConnDown && c.Down != nil {
+		b = fmt.Appendf(b, " reason %s", c.Down)
+	}
+	return b
 }
 
 func appendMREvent(b []byte, m *gonl.MR) []byte {

@@ -42,9 +42,13 @@ func TestOutput(t *testing.T) {
 		"conn-none":           "conn --peer 198.51.100.1",
 		"conn-none-json":      "conn --peer 198.51.100.1 --json",
 		"conn-filter":         "conn --local 192.0.2.1 --peer ::ffff:192.0.2.2 --transport ib --version 3.1 --peer-version 3.1 --peer-kind rds_ext --state up",
-		"conn-stock":          "conn --peer-kind stock",
+		"conn-stock":          "conn --peer-kind stock --tos 4",
 		"conn-one":            "conn 1",
 		"conn-one-json":       "conn show 7 --json",
+		"conn-reset-help":     "conn reset --help",
+		"conn-reset":          "conn reset 2 --json",
+		"conn-reset-dry":      "conn reset --all --dry-run",
+		"conn-reset-filter":   "conn reset --local 192.0.2.1 --yes",
 		"mr-help":             "mr show --help",
 		"mr-revoke-help":      "mr revoke --help",
 		"mr-stats-help":       "mr stats --help",
@@ -143,6 +147,16 @@ func TestErrors(t *testing.T) {
 		{"mr --socket -1", nil, exitUsage, "--socket must be a whole number from 0"},
 		{"mr --conn 0", nil, exitUsage, "1 or more"},
 		{"mr --state gone", nil, exitUsage, "none of registering, mapped"},
+		{"conn --tos 256", nil, exitUsage, "from 0 to 255"},
+		{"conn reset", nil, exitUsage, "name the connections in one way"},
+		{"conn reset 1 --all", nil, exitUsage, "name the connections in one way"},
+		{"conn reset 1 --tos 0", nil, exitUsage, "name the connections in one way"},
+		{"conn reset 0", nil, exitUsage, "connection \"0\" is not a number"},
+		{"conn reset 1 1", nil, exitUsage, "connection 1 is given twice"},
+		{"conn reset 1 99", nil, exitFailure, "conn-get: "},
+		{"conn reset --peer 198.51.100.1", nil, exitFailure, "no connection matches"},
+		{"conn reset 1", func(f *fakeControl) { f.setErr = revoke }, exitPermission, "permission denied: needs CAP_NET_ADMIN"},
+		{"conn reset --all --yes", func(f *fakeControl) { f.err = gonl.ErrPartial }, exitFailure, "kept changing"},
 		{"mr revoke", nil, exitUsage, "accepts 1 arg"},
 		{"mr revoke x", nil, exitUsage, "MR \"x\" is not a number"},
 		{"mr revoke 5", func(f *fakeControl) { f.setErr = revoke }, exitPermission, "permission denied: needs CAP_NET_ADMIN (EPERM); run it as root"},
@@ -208,14 +222,14 @@ func TestErrors(t *testing.T) {
 		if out != "" && !strings.HasPrefix(tt.args, "monitor") {
 			t.Errorf("rdsinfo %s: prints %q", tt.args, out)
 		}
-		if len(f.changes) != 0 || len(f.revoked) != 0 || f.resets != 0 {
-			t.Errorf("rdsinfo %s: changed %+v, revoked %v, reset %d times", tt.args, f.changes, f.revoked, f.resets)
+		if len(f.changes) != 0 || len(f.revoked) != 0 || len(f.dropped) != 0 || f.resets != 0 {
+			t.Errorf("rdsinfo %s: changed %+v, revoked %v, dropped %v, reset %d times", tt.args, f.changes, f.revoked, f.dropped, f.resets)
 		}
 	}
 }
 
 func TestNotLoaded(t *testing.T) {
-	for _, args := range []string{"conn", "exthdr", "config get", "config set version-header=on", "monitor", "mr", "mr 1", "mr revoke 1", "mr stats", "pool", "pool reset-peaks"} {
+	for _, args := range []string{"conn", "exthdr", "config get", "config set version-header=on", "monitor", "mr", "mr 1", "mr revoke 1", "conn reset 1", "mr stats", "pool", "pool reset-peaks"} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), strings.Fields(args), &out, &errs,
 			func() (control, error) { return nil, fmt.Errorf("gonl: %w", gonl.ErrNotLoaded) })

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,8 +34,8 @@ protocol version and the features that each side announced; their memory regions
 extension headers; and the settings of rds_ext.ko. It follows connections as they
 come and go, and MRs as they grow old.
 
-Reading is for everybody, R_Keys aside; "config set", "mr revoke" and
-"pool reset-peaks" need CAP_NET_ADMIN (root).
+Reading is for everybody, R_Keys aside; "config set", "conn reset", "mr revoke"
+and "pool reset-peaks" need CAP_NET_ADMIN (root).
 
 Exit codes:
   0  success
@@ -47,7 +48,9 @@ Exit codes:
 type app struct {
 	stdout, stderr io.Writer
 	dial           func() (control, error)
-	json           bool
+	// ask puts a question to whoever sits there; a script is not asked.
+	ask  func(question string) (yes bool, err error)
+	json bool
 	// started is set when the command line was found correct, so that errors
 	// from before are wrong usage.
 	started bool
@@ -55,11 +58,15 @@ type app struct {
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, dial func() (control, error)) int {
-	a := &app{stdout: stdout, stderr: stderr, dial: dial}
+	a := &app{stdout: stdout, stderr: stderr, dial: dial, ask: askTerminal(os.Stdin, stderr)}
+	return a.run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
 	cmd := a.root()
 	cmd.SetArgs(args)
-	cmd.SetOut(stdout)
-	cmd.SetErr(stderr)
+	cmd.SetOut(a.stdout)
+	cmd.SetErr(a.stderr)
 	err := cli.Execute(ctx, cmd)
 	if err == nil {
 		return exitOK
@@ -72,7 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, dial func
 	// Several errors come on lines of their own; scripts count on one.
 	text = strings.ReplaceAll(text, "\n", "; ")
 	// Stderr is the last resort; if it is gone too, the exit code remains.
-	_, _ = fmt.Fprintf(stderr, "rdsinfo: %s\n", text)
+	_, _ = fmt.Fprintf(a.stderr, "rdsinfo: %s\n", text)
 	return code
 }
 
@@ -112,6 +119,7 @@ var numberRanges = map[string]string{
 	"pid":    "from 0 to 4294967295",
 	"socket": "from 0",
 	"conn":   "from 1 to 4294967295",
+	"tos":    "from 0 to 255",
 }
 
 func (a *app) root() *cobra.Command {

@@ -34,6 +34,16 @@ type connView struct {
 	Paths          uint32        `json:"paths"`
 	Loopback       bool          `json:"loopback"`
 	Passive        bool          `json:"passive"`
+	DownMS         *int64        `json:"down_ms"`
+	DownReason     *string       `json:"down_reason"`
+	DownCode       *uint32       `json:"down_code"`
+	Attempts       uint32        `json:"attempts"`
+	AttemptReason  *string       `json:"attempt_reason"`
+	AttemptCode    *uint32       `json:"attempt_code"`
+	Device         *string       `json:"device"`
+	QPNum          *uint32       `json:"qp_num"`
+	SL             *uint8        `json:"sl"`
+	FlowControl    *bool         `json:"flow_control"`
 }
 
 func viewConn(c gonl.Conn) connView {
@@ -44,12 +54,30 @@ func viewConn(c gonl.Conn) connView {
 		LearntFrom: learntFrom(c.LearntFrom), PeerKind: peerKind(c.PeerKind),
 		TOS: c.TOS, ID: c.ID, Ups: c.Ups, Downs: c.Downs,
 		Paths: c.Paths, Loopback: c.Loopback, Passive: c.Passive,
+		UptimeMS: millis(c.Uptime), DownMS: millis(c.SinceDown), Attempts: c.Attempts,
 	}
-	if c.Uptime != nil {
-		ms := c.Uptime.Milliseconds()
-		v.UptimeMS = &ms
+	v.DownReason, v.DownCode = viewEnd(c.Down)
+	v.AttemptReason, v.AttemptCode = viewEnd(c.LastAttempt)
+	if l := c.Link; l != nil {
+		v.Device, v.QPNum, v.SL, v.FlowControl = &l.Device, &l.QPNum, &l.SL, &l.FlowControl
 	}
 	return v
+}
+
+func millis(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	ms := d.Milliseconds()
+	return &ms
+}
+
+func viewEnd(e *gonl.End) (reason *string, code *uint32) {
+	if e == nil {
+		return nil, nil
+	}
+	name := e.Reason.String()
+	return &name, e.Code
 }
 
 // learntFrom puts into plain words what the specification names in one word.
@@ -138,5 +166,30 @@ func connDetails(c gonl.Conn) [][]string {
 		[]string{"paths", strconv.FormatUint(uint64(c.Paths), 10)},
 		[]string{"loopback", yesNo(c.Loopback)},
 		[]string{"passive", yesNo(c.Passive)},
+		[]string{"last down", ago(c.SinceDown)},
+		[]string{"down reason", optional(c.Down)},
+		[]string{"failed attempts", strconv.FormatUint(uint64(c.Attempts), 10)},
+		[]string{"attempt reason", optional(c.LastAttempt)},
+		[]string{"link", linkText(c.Link)},
 	)
+}
+
+// ago is uptime for what lies in the past.
+func ago(d *time.Duration) string {
+	if d == nil {
+		return absent
+	}
+	return uptime(d) + " ago"
+}
+
+// linkText is what carries a connection over IB, in one line.
+func linkText(l *gonl.Link) string {
+	if l == nil {
+		return absent
+	}
+	text := fmt.Sprintf("%s QP %#06x SL %d", l.Device, l.QPNum, l.SL)
+	if l.FlowControl {
+		text += " flow control"
+	}
+	return text
 }

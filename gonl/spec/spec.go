@@ -103,7 +103,7 @@ type Op struct {
 	Number uint8
 	// Set that the attributes belong to.
 	Set *AttrSet
-	// Admin: needs CAP_NET_ADMIN.
+	// Admin: needs CAP_NET_ADMIN; Doc says in which user namespace.
 	Admin bool
 	// Do and Dump are nil where the operation does not have that mode.
 	Do, Dump *SubOp

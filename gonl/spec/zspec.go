@@ -56,6 +56,12 @@ const (
 	CmdMRAged uint8 = 13
 	// CmdMRRevoked: An MR was revoked, by an operator or for its age.
 	CmdMRRevoked uint8 = 14
+	// CmdConnReset: Drop the connection with the id, or those that match all other
+	// attributes of the request, of which there must be one; they are set up anew. Messages
+	// that wait are sent then, those with an RDMA operation under way end with an error.
+	// Where none matches, ENOENT. Needs CAP_NET_ADMIN in the user namespace of the network
+	// namespace.
+	CmdConnReset uint8 = 15
 )
 
 // Attributes of the set conn.
@@ -80,6 +86,17 @@ const (
 	AttrConnDowns          uint16 = 18
 	AttrConnUptimeMS       uint16 = 19
 	AttrConnPad            uint16 = 20
+	AttrConnDownMS         uint16 = 21
+	AttrConnDownReason     uint16 = 22
+	AttrConnDownCode       uint16 = 23
+	AttrConnAttempts       uint16 = 24
+	AttrConnAttemptReason  uint16 = 25
+	AttrConnAttemptCode    uint16 = 26
+	AttrConnDevice         uint16 = 27
+	AttrConnQPNum          uint16 = 28
+	AttrConnSL             uint16 = 29
+	AttrConnFlowControl    uint16 = 30
+	AttrConnResets         uint16 = 31
 )
 
 // Attributes of the set exthdr.
@@ -208,6 +225,17 @@ var SetConn = &AttrSet{
 		{Name: "downs", Number: AttrConnDowns, Type: TypeU64},
 		{Name: "uptime-ms", Number: AttrConnUptimeMS, Type: TypeU64},
 		{Name: "pad", Number: AttrConnPad, Type: TypePad},
+		{Name: "down-ms", Number: AttrConnDownMS, Type: TypeU64},
+		{Name: "down-reason", Number: AttrConnDownReason, Type: TypeU32, Values: []uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}},
+		{Name: "down-code", Number: AttrConnDownCode, Type: TypeU32},
+		{Name: "attempts", Number: AttrConnAttempts, Type: TypeU32},
+		{Name: "attempt-reason", Number: AttrConnAttemptReason, Type: TypeU32, Values: []uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}},
+		{Name: "attempt-code", Number: AttrConnAttemptCode, Type: TypeU32},
+		{Name: "device", Number: AttrConnDevice, Type: TypeString},
+		{Name: "qp-num", Number: AttrConnQPNum, Type: TypeU32},
+		{Name: "sl", Number: AttrConnSL, Type: TypeU8},
+		{Name: "flow-control", Number: AttrConnFlowControl, Type: TypeFlag},
+		{Name: "resets", Number: AttrConnResets, Type: TypeU32},
 	},
 }
 
@@ -338,8 +366,8 @@ var Ops = []Op{
 		Name:   "conn-get",
 		Number: CmdConnGet,
 		Set:    SetConn,
-		Do:     &SubOp{Request: []string{"id", "transport", "local-addr", "peer-addr", "tos"}, Reply: []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms"}},
-		Dump:   &SubOp{Request: []string{"transport", "local-addr", "peer-addr", "state", "peer-version", "peer-kind"}, Reply: []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms"}},
+		Do:     &SubOp{Request: []string{"id", "transport", "local-addr", "peer-addr", "tos"}, Reply: []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms", "down-ms", "down-reason", "down-code", "attempts", "attempt-reason", "attempt-code", "device", "qp-num", "sl", "flow-control"}},
+		Dump:   &SubOp{Request: []string{"transport", "local-addr", "peer-addr", "tos", "state", "version", "peer-version", "peer-kind"}, Reply: []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms", "down-ms", "down-reason", "down-code", "attempts", "attempt-reason", "attempt-code", "device", "qp-num", "sl", "flow-control"}},
 	},
 	{
 		Name:   "exthdr-get",
@@ -365,21 +393,21 @@ var Ops = []Op{
 		Number: CmdConnUp,
 		Set:    SetConn,
 		Group:  GroupConn,
-		Event:  []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms"},
+		Event:  []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms", "down-ms", "down-reason", "down-code", "attempts", "attempt-reason", "attempt-code", "device", "qp-num", "sl", "flow-control"},
 	},
 	{
 		Name:   "conn-down",
 		Number: CmdConnDown,
 		Set:    SetConn,
 		Group:  GroupConn,
-		Event:  []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms"},
+		Event:  []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms", "down-ms", "down-reason", "down-code", "attempts", "attempt-reason", "attempt-code", "device", "qp-num", "sl", "flow-control"},
 	},
 	{
 		Name:   "version-learnt",
 		Number: CmdVersionLearnt,
 		Set:    SetConn,
 		Group:  GroupConn,
-		Event:  []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms"},
+		Event:  []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "paths", "loopback", "passive", "version", "features", "peer-version", "peer-features", "agreed-features", "learnt-from", "peer-kind", "ups", "downs", "uptime-ms", "down-ms", "down-reason", "down-code", "attempts", "attempt-reason", "attempt-code", "device", "qp-num", "sl", "flow-control"},
 	},
 	{
 		Name:   "mr-get",
@@ -427,5 +455,12 @@ var Ops = []Op{
 		Set:    SetMR,
 		Group:  GroupMR,
 		Event:  []string{"id", "device", "pid", "command", "uid", "socket", "bound-addr", "bound-port", "rkey", "length", "pages", "flags", "state", "age-ms", "conn-id", "peer-addr"},
+	},
+	{
+		Name:   "conn-reset",
+		Number: CmdConnReset,
+		Set:    SetConn,
+		Admin:  true,
+		Do:     &SubOp{Request: []string{"id", "transport", "local-addr", "peer-addr", "tos", "state", "version", "peer-version", "peer-kind"}, Reply: []string{"resets"}},
 	},
 }

@@ -5,7 +5,7 @@
 #include "conn.h"
 #include "counters.h"
 #include "exthdr.h"
-#include "netlink.h"
+#include "netlink_conn.h"
 #include "rds_ext_uapi.h"
 #include "settings.h"
 

@@ -3,11 +3,14 @@
 #include <linux/hashtable.h>
 #include <linux/xarray.h>
 
+#include <rdma/rdma_cm.h>
+
 #include "rds.h"
+#include "ib.h"
 
 #include "clock.h"
 #include "conn.h"
-#include "netlink.h"
+#include "netlink_conn.h"
 #include "rds_ext_uapi.h"
 
 /*
@@ -193,6 +196,24 @@ void rext_conn_destroyed(struct rds_connection *rds)
 	kfree_rcu(c, rcu);
 }
 
+/*
+ * Over IB the caller is the CM's event handler, which holds the CM lock of the
+ * connection: the queue pair stays until it returns.
+ */
+static void read_link(const struct rds_connection *rds,
+		      struct rext_conn_link *link)
+{
+	const struct rds_ib_connection *ic;
+
+	if (rds->c_trans->t_type != RDS_TRANS_IB)
+		return;
+	ic = rds->c_path[0].cp_transport_data;
+	strscpy(link->device, ic->i_cm_id->device->name, sizeof(link->device));
+	link->qp_num = ic->i_cm_id->qp->qp_num;
+	link->sl = ic->i_sl;
+	link->flow_control = ic->i_flowctl;
+}
+
 /**
  * rext_conn_path_up() - a path has come up
  * @cp: the path; only path 0 counts
@@ -202,6 +223,7 @@ void rext_conn_destroyed(struct rds_connection *rds)
 void rext_conn_path_up(struct rds_conn_path *cp)
 {
 	struct rds_connection *rds = cp->cp_conn;
+	struct rext_conn_link link = { };
 	struct rext_conn *c;
 	unsigned long flags;
 	bool up;
@@ -211,6 +233,7 @@ void rext_conn_path_up(struct rds_conn_path *cp)
 	c = rext_conn_obtain(rds);
 	if (!c)
 		return;
+	read_link(rds, &link);
 
 	/* The shutdown of a path that failed at once can overtake this. */
 	spin_lock_irqsave(&c->lock, flags);
@@ -219,10 +242,54 @@ void rext_conn_path_up(struct rds_conn_path *cp)
 		c->up = true;
 		c->up_since = rext_now_ms();
 		c->ups++;
+		c->link = link;
+		c->attempts = 0;
+		memset(&c->attempt, 0, sizeof(c->attempt));
+		memset(&c->ending, 0, sizeof(c->ending));
 	}
 	spin_unlock_irqrestore(&c->lock, flags);
 	if (up)
 		rext_netlink_conn_event(c, RDS_EXT_CMD_CONN_UP);
+}
+
+/**
+ * rext_conn_ending() - an incarnation or an attempt is about to end
+ * @rds: the connection
+ * @end: why
+ *
+ * Context: any but hard irq; under rcu_read_lock().
+ */
+void rext_conn_ending(struct rds_connection *rds, const struct rext_end *end)
+{
+	struct rext_conn *c = rext_conn_find(rds);
+	unsigned long flags;
+
+	if (!c)
+		return;
+	spin_lock_irqsave(&c->lock, flags);
+	if (!c->ending.set)
+		c->ending = *end;
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+/*
+ * Called with c->lock held. Dropping a connection that is down is no attempt to
+ * set it up, though net/rds shuts it down once more.
+ */
+static void note_end(struct rext_conn *c)
+{
+	if (c->up) {
+		c->downs++;
+		c->down_at = rext_now_ms();
+		c->down = c->ending;
+		c->down.set = true;
+	} else if (!c->ending.set ||
+		   c->ending.reason != RDS_EXT_END_REASON_RESET) {
+		c->attempts++;
+		c->attempt = c->ending;
+		c->attempt.set = true;
+	}
+	memset(&c->ending, 0, sizeof(c->ending));
 }
 
 /**
@@ -248,8 +315,7 @@ void rext_conn_path_down(struct rds_conn_path *cp)
 
 	spin_lock_irqsave(&c->lock, flags);
 	was_up = c->up;
-	if (was_up)
-		c->downs++;
+	note_end(c);
 	spin_unlock_irqrestore(&c->lock, flags);
 
 	/* Before the reset: the event tells what held until now. */
@@ -258,6 +324,7 @@ void rext_conn_path_down(struct rds_conn_path *cp)
 
 	spin_lock_irqsave(&c->lock, flags);
 	c->up = false;
+	memset(&c->link, 0, sizeof(c->link));
 	rext_announce_reset(&c->announce);
 	spin_unlock_irqrestore(&c->lock, flags);
 	/* The shutdown has the right to transmit. */
@@ -304,6 +371,11 @@ static void fill(const struct rext_conn *c, struct rext_conn_info *info)
 	info->uptime_ms = c->up ? rext_now_ms() - c->up_since : 0;
 	info->ups = c->ups;
 	info->downs = c->downs;
+	info->down = c->down;
+	info->down_ms = c->down.set ? rext_now_ms() - c->down_at : 0;
+	info->attempts = c->attempts;
+	info->attempt = c->attempt;
+	info->link = c->link;
 
 	/* The connection manager settles it before an IB connection is up. */
 	settled = info->transport == RDS_TRANS_IB && c->up;
@@ -417,4 +489,50 @@ struct net *rext_conn_show(struct rext_conn *c, struct rext_conn_info *info)
 	fill(c, info);
 	spin_unlock_irqrestore(&c->lock, flags);
 	return net;
+}
+
+/* Called with c->lock held, the connection alive. */
+static void drop(struct rext_conn *c)
+{
+	int paths = max(READ_ONCE(c->rds->c_npaths), 1);
+	int i;
+
+	if (!c->ending.set)
+		c->ending = (struct rext_end) {
+			.set = true,
+			.reason = RDS_EXT_END_REASON_RESET,
+		};
+	for (i = 0; i < paths; i++)
+		rds_conn_path_drop(&c->rds->c_path[i], false);
+}
+
+/**
+ * rext_conn_reset() - drop the connection with a number
+ * @net: network namespace that it must belong to
+ * @id: the number
+ *
+ * Nothing happens to one whose namespace or transport is going: net/rds makes
+ * sure of that, and destroys the connection behind a grace period that our
+ * read-side section delays.
+ *
+ * Context: any; the shutdown itself runs in a workqueue.
+ * Return: false where there is none.
+ */
+bool rext_conn_reset(const struct net *net, u32 id)
+{
+	struct rext_conn *c;
+	unsigned long flags;
+	bool found = false;
+
+	rcu_read_lock();
+	c = xa_load(&by_id, id);
+	if (c) {
+		spin_lock_irqsave(&c->lock, flags);
+		found = c->rds && net_eq(rds_conn_net(c->rds), net);
+		if (found)
+			drop(c);
+		spin_unlock_irqrestore(&c->lock, flags);
+	}
+	rcu_read_unlock();
+	return found;
 }

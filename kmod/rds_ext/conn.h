@@ -33,13 +33,30 @@
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <rdma/ib_verbs.h>
 
 #include "announce.h"
+#include "connend.h"
 #include "lease.h"
 
 struct net;
 struct rds_connection;
 struct rds_conn_path;
+
+/**
+ * struct rext_conn_link - what carries a connection over IB while it is up
+ * @device: name of the RDMA device; empty where not known: not over IB, not up,
+ *	or up since before the module was loaded
+ * @qp_num: number of this side's queue pair
+ * @sl: its service level
+ * @flow_control: both sides spend credits
+ */
+struct rext_conn_link {
+	char device[IB_DEVICE_NAME_MAX];
+	u32 qp_num;
+	u8 sl;
+	bool flow_control;
+};
 
 /**
  * struct rext_conn - a connection
@@ -54,6 +71,13 @@ struct rds_conn_path;
  * @up_since: boot time in ms when it came up, or was first seen up
  * @ups: how often path 0 came up
  * @downs: how often it went down after it had been up
+ * @down_at: boot time in ms when it went down last, where @down is set
+ * @attempts: how often setting it up has failed since it was up last
+ * @ending: why this incarnation or attempt is about to end: the first reason,
+ *	since the others follow from it
+ * @down: why it went down last after it had been up
+ * @attempt: why the last of the failed attempts has failed
+ * @link: what carries it
  * @announce: the versions and features on this incarnation
  * @read: RDMA read that was posted last, to compare; not under @lock, but with
  *	the right to transmit on the connection
@@ -73,6 +97,12 @@ struct rext_conn {
 	u64 up_since;
 	u64 ups;
 	u64 downs;
+	u64 down_at;
+	u32 attempts;
+	struct rext_end ending;
+	struct rext_end down;
+	struct rext_end attempt;
+	struct rext_conn_link link;
 	struct rext_announce announce;
 	struct rext_leases leases;
 };
@@ -101,6 +131,11 @@ struct rext_conn {
  * @ups: how often the connection came up
  * @downs: how often it went down
  * @uptime_ms: since it came up
+ * @down_ms: since it went down last, where @down is set
+ * @attempts: failed attempts since it was up last
+ * @down: why it went down last
+ * @attempt: why the last attempt failed
+ * @link: what carries it
  */
 struct rext_conn_info {
 	u32 id;
@@ -125,6 +160,11 @@ struct rext_conn_info {
 	u64 ups;
 	u64 downs;
 	u64 uptime_ms;
+	u64 down_ms;
+	u32 attempts;
+	struct rext_end down;
+	struct rext_end attempt;
+	struct rext_conn_link link;
 };
 
 void rext_conn_created(struct rds_connection *rds);
@@ -132,6 +172,7 @@ void rext_conn_seen(struct rds_connection *rds);
 void rext_conn_destroyed(struct rds_connection *rds);
 void rext_conn_path_up(struct rds_conn_path *cp);
 void rext_conn_path_down(struct rds_conn_path *cp);
+void rext_conn_ending(struct rds_connection *rds, const struct rext_end *end);
 void rext_conn_exit(void);
 
 struct rext_conn *rext_conn_find(const struct rds_connection *rds);
@@ -140,6 +181,7 @@ u32 rext_conn_generation(void);
 bool rext_conn_next(const struct net *net, unsigned long *id,
 		    struct rext_conn_info *info);
 bool rext_conn_get(const struct net *net, u32 id, struct rext_conn_info *info);
+bool rext_conn_reset(const struct net *net, u32 id);
 struct net *rext_conn_show(struct rext_conn *c, struct rext_conn_info *info);
 
 #endif /* RDS_EXT_CONN_H */

@@ -6,6 +6,7 @@
 
 #include "announce.h"
 #include "conn.h"
+#include "connend.h"
 #include "counters.h"
 #include "fence.h"
 #include "lease.h"
@@ -52,6 +53,8 @@ static const struct rds_hooks_ops hooks = {
 	.conn_destroyed = rext_conn_destroyed,
 	.path_up = rext_conn_path_up,
 	.path_down = rext_conn_path_down,
+	.conn_error = rext_connend_error,
+	.cm_event = rext_connend_cm_event,
 	.tx_header = tx_header,
 	.tx_ack = tx_ack,
 	.rx_header = rx_header,

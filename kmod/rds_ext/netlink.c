@@ -4,12 +4,12 @@
 #include <net/sock.h>
 
 #include "announce.h"
-#include "conn.h"
 #include "counters.h"
 #include "exthdr.h"
 #include "mrdev.h"
 #include "netlink.h"
 #include "netlink_attr.h"
+#include "netlink_conn.h"
 #include "netlink_mr.h"
 #include "rds_ext_uapi.h"
 #include "settings.h"
@@ -18,26 +18,6 @@
 static bool events;
 
 /* Policies. What they do not name is refused, as is what follows the last. */
-
-/* By reference: the limits of NLA_POLICY_MAX() are s16, which 0xffff is not. */
-static struct netlink_range_validation version_range = { .max = 0xffff };
-
-static const struct nla_policy conn_policy[RDS_EXT_A_CONN_MAX + 1] = {
-	[RDS_EXT_A_CONN_ID] = NLA_POLICY_MIN(NLA_U32, 1),
-	[RDS_EXT_A_CONN_TRANSPORT] = NLA_POLICY_MAX(NLA_U32,
-						    RDS_EXT_TRANSPORT_LOOP),
-	[RDS_EXT_A_CONN_LOCAL_ADDR] =
-		NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
-	[RDS_EXT_A_CONN_PEER_ADDR] =
-		NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
-	[RDS_EXT_A_CONN_TOS] = { .type = NLA_U8 },
-	[RDS_EXT_A_CONN_STATE] = NLA_POLICY_MAX(NLA_U32,
-						RDS_EXT_CONN_STATE_ERROR),
-	[RDS_EXT_A_CONN_PEER_VERSION] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &version_range),
-	[RDS_EXT_A_CONN_PEER_KIND] = NLA_POLICY_MAX(NLA_U32,
-						    RDS_EXT_PEER_KIND_RDS_EXT),
-};
 
 static const struct nla_policy exthdr_policy[RDS_EXT_A_EXTHDR_MAX + 1] = { };
 
@@ -59,249 +39,6 @@ static const struct nla_policy set_policy[RDS_EXT_A_SETTINGS_MAX + 1] = {
 	[RDS_EXT_A_SETTINGS_MR_MAX_AGE_MS] = { .type = NLA_U32 },
 	[RDS_EXT_A_SETTINGS_MR_AGE_REVOKE] = NLA_POLICY_MAX(NLA_U8, 1),
 };
-
-/*
- * The numbers have a hole, which the policy cannot say: a function in the policy
- * of a number makes the kernel warn when it describes the policy (6.1).
- */
-static int check_transport(const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
-{
-	if (!attr)
-		return 0;
-	switch (nla_get_u32(attr)) {
-	case RDS_EXT_TRANSPORT_IB:
-	case RDS_EXT_TRANSPORT_TCP:
-	case RDS_EXT_TRANSPORT_LOOP:
-		return 0;
-	}
-	NL_SET_ERR_MSG_ATTR(extack, attr, "rds_ext: no such transport");
-	return -EINVAL;
-}
-
-/* Connections: encode */
-
-static int put_conn(struct sk_buff *skb, const struct rext_conn_info *info)
-{
-	if (nla_put_u32(skb, RDS_EXT_A_CONN_ID, info->id) ||
-	    nla_put_u32(skb, RDS_EXT_A_CONN_TRANSPORT, info->transport) ||
-	    nla_put_in6_addr(skb, RDS_EXT_A_CONN_LOCAL_ADDR, &info->local) ||
-	    nla_put_in6_addr(skb, RDS_EXT_A_CONN_PEER_ADDR, &info->peer) ||
-	    nla_put_u8(skb, RDS_EXT_A_CONN_TOS, info->tos) ||
-	    nla_put_u32(skb, RDS_EXT_A_CONN_STATE, info->state) ||
-	    nla_put_u32(skb, RDS_EXT_A_CONN_PATHS, info->paths) ||
-	    nla_put_u32(skb, RDS_EXT_A_CONN_VERSION, info->version) ||
-	    nla_put_u32(skb, RDS_EXT_A_CONN_AGREED_FEATURES, info->agreed) ||
-	    nla_put_u32(skb, RDS_EXT_A_CONN_LEARNT_FROM, info->learnt_from) ||
-	    nla_put_u32(skb, RDS_EXT_A_CONN_PEER_KIND, info->peer_kind) ||
-	    nla_put_u64_64bit(skb, RDS_EXT_A_CONN_UPS, info->ups,
-			      RDS_EXT_A_CONN_PAD) ||
-	    nla_put_u64_64bit(skb, RDS_EXT_A_CONN_DOWNS, info->downs,
-			      RDS_EXT_A_CONN_PAD))
-		return -EMSGSIZE;
-	if (info->loopback && nla_put_flag(skb, RDS_EXT_A_CONN_LOOPBACK))
-		return -EMSGSIZE;
-	if (info->passive && nla_put_flag(skb, RDS_EXT_A_CONN_PASSIVE))
-		return -EMSGSIZE;
-	if (info->announced &&
-	    nla_put_u32(skb, RDS_EXT_A_CONN_FEATURES, info->features))
-		return -EMSGSIZE;
-	if (info->learnt_from != RDS_EXT_LEARNT_FROM_NOTHING &&
-	    nla_put_u32(skb, RDS_EXT_A_CONN_PEER_VERSION, info->peer_version))
-		return -EMSGSIZE;
-	if (info->learnt &&
-	    nla_put_u32(skb, RDS_EXT_A_CONN_PEER_FEATURES,
-			info->peer_features))
-		return -EMSGSIZE;
-	if (info->up &&
-	    nla_put_u64_64bit(skb, RDS_EXT_A_CONN_UPTIME_MS, info->uptime_ms,
-			      RDS_EXT_A_CONN_PAD))
-		return -EMSGSIZE;
-	return 0;
-}
-
-/* Connections: get */
-
-static bool matches(const struct rext_conn_info *info, struct nlattr **attrs)
-{
-	const struct nlattr *local = attrs[RDS_EXT_A_CONN_LOCAL_ADDR];
-	const struct nlattr *peer = attrs[RDS_EXT_A_CONN_PEER_ADDR];
-	const struct nlattr *tos = attrs[RDS_EXT_A_CONN_TOS];
-
-	return nla_get_u32(attrs[RDS_EXT_A_CONN_TRANSPORT]) ==
-		       info->transport &&
-	       !nla_memcmp(local, &info->local, sizeof(info->local)) &&
-	       !nla_memcmp(peer, &info->peer, sizeof(info->peer)) &&
-	       (tos ? nla_get_u8(tos) : 0) == info->tos && !info->passive;
-}
-
-static int find_conn(struct genl_info *info, struct rext_conn_info *conn)
-{
-	static const u8 names[] = {
-		RDS_EXT_A_CONN_TRANSPORT, RDS_EXT_A_CONN_LOCAL_ADDR,
-		RDS_EXT_A_CONN_PEER_ADDR, RDS_EXT_A_CONN_TOS,
-	};
-	struct nlattr *id = info->attrs[RDS_EXT_A_CONN_ID];
-	const struct net *net = genl_info_net(info);
-	struct rext_conn_info candidate;
-	unsigned long cursor = 0;
-	unsigned int found = 0;
-	unsigned int i;
-	int ret;
-
-	if (id) {
-		ret = rext_nl_refuse(info->attrs, names, ARRAY_SIZE(names),
-				     "rds_ext: give either the id or the addresses",
-				     info->extack);
-		if (ret)
-			return ret;
-		if (rext_conn_get(net, nla_get_u32(id), conn))
-			return 0;
-		NL_SET_ERR_MSG_ATTR(info->extack, id,
-				    "rds_ext: no connection has this id");
-		return -ENOENT;
-	}
-
-	/* The last one, tos, may be absent. */
-	for (i = 0; i + 1 < ARRAY_SIZE(names); i++) {
-		if (!info->attrs[names[i]]) {
-			NL_SET_ERR_MSG_MOD(info->extack,
-					   "the id is missing, or one of local-addr, peer-addr, transport");
-			return -EINVAL;
-		}
-	}
-	while (rext_conn_next(net, &cursor, &candidate)) {
-		if (matches(&candidate, info->attrs)) {
-			*conn = candidate;
-			found++;
-		}
-	}
-	switch (found) {
-	case 0:
-		NL_SET_ERR_MSG_MOD(info->extack,
-				   "no connection between these addresses");
-		return -ENOENT;
-	case 1:
-		return 0;
-	default:
-		/* Link-local addresses on several interfaces. */
-		NL_SET_ERR_MSG_MOD(info->extack,
-				   "several connections between these addresses, give the id");
-		return -ENOTUNIQ;
-	}
-}
-
-static int conn_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	static const u8 filters[] = {
-		RDS_EXT_A_CONN_STATE, RDS_EXT_A_CONN_PEER_VERSION,
-		RDS_EXT_A_CONN_PEER_KIND,
-	};
-	struct rext_conn_info conn;
-	struct sk_buff *reply;
-	void *hdr;
-	int ret;
-
-	ret = rext_nl_refuse_repeated(info->nlhdr, info->extack);
-	if (ret)
-		return ret;
-	ret = rext_nl_refuse(info->attrs, filters, ARRAY_SIZE(filters),
-			     "rds_ext: only a dump can be filtered by this",
-			     info->extack);
-	if (ret)
-		return ret;
-	ret = check_transport(info->attrs[RDS_EXT_A_CONN_TRANSPORT],
-			      info->extack);
-	if (ret)
-		return ret;
-	ret = find_conn(info, &conn);
-	if (ret)
-		return ret;
-
-	reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!reply)
-		return -ENOMEM;
-	hdr = genlmsg_put_reply(reply, info, &rext_netlink_family, 0, RDS_EXT_CMD_CONN_GET);
-	if (!hdr || put_conn(reply, &conn)) {
-		nlmsg_free(reply);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(reply, hdr);
-	return genlmsg_reply(reply, info);
-}
-
-/* Connections: dump */
-
-static int conn_dump_parse(struct netlink_callback *cb)
-{
-	static const u8 ids[] = { RDS_EXT_A_CONN_ID, RDS_EXT_A_CONN_TOS };
-	struct rext_nl_dump *dump = (struct rext_nl_dump *)cb->args[0];
-	int ret;
-
-	ret = rext_nl_dump_parse(cb, RDS_EXT_A_CONN_MAX, conn_policy, ids,
-				 ARRAY_SIZE(ids));
-	if (ret)
-		return ret;
-	return check_transport(dump->attrs[RDS_EXT_A_CONN_TRANSPORT],
-			       cb->extack);
-}
-
-static bool passes_u32(const struct nlattr *wanted, u32 value)
-{
-	return !wanted || nla_get_u32(wanted) == value;
-}
-
-static bool passes(const struct rext_conn_info *info, struct nlattr **attrs)
-{
-	const struct nlattr *local = attrs[RDS_EXT_A_CONN_LOCAL_ADDR];
-	const struct nlattr *peer = attrs[RDS_EXT_A_CONN_PEER_ADDR];
-
-	if (local && nla_memcmp(local, &info->local, sizeof(info->local)))
-		return false;
-	if (peer && nla_memcmp(peer, &info->peer, sizeof(info->peer)))
-		return false;
-	return passes_u32(attrs[RDS_EXT_A_CONN_TRANSPORT], info->transport) &&
-	       passes_u32(attrs[RDS_EXT_A_CONN_STATE], info->state) &&
-	       passes_u32(attrs[RDS_EXT_A_CONN_PEER_VERSION],
-			  info->peer_version) &&
-	       passes_u32(attrs[RDS_EXT_A_CONN_PEER_KIND], info->peer_kind);
-}
-
-static int conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct rext_nl_dump *dump = (struct rext_nl_dump *)cb->args[0];
-	const struct net *net = sock_net(skb->sk);
-	unsigned long cursor = dump->cursor;
-	struct rext_conn_info conn;
-	void *hdr;
-	int ret;
-
-	if (!dump->parsed) {
-		ret = conn_dump_parse(cb);
-		if (ret)
-			return ret;
-	}
-	cb->seq = rext_conn_generation();
-	while (rext_conn_next(net, &cursor, &conn)) {
-		if (!passes(&conn, dump->attrs)) {
-			dump->cursor = cursor;
-			continue;
-		}
-		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				  cb->nlh->nlmsg_seq, &rext_netlink_family, NLM_F_MULTI,
-				  RDS_EXT_CMD_CONN_GET);
-		if (!hdr)
-			break;
-		genl_dump_check_consistent(cb, hdr);
-		if (put_conn(skb, &conn)) {
-			genlmsg_cancel(skb, hdr);
-			break;
-		}
-		genlmsg_end(skb, hdr);
-		dump->cursor = cursor;
-	}
-	return skb->len;
-}
 
 /* Extension headers: dump */
 
@@ -481,11 +218,11 @@ static int settings_set_doit(struct sk_buff *skb, struct genl_info *info)
 static const struct genl_ops ops[] = {
 	{
 		.cmd = RDS_EXT_CMD_CONN_GET,
-		.doit = conn_get_doit,
+		.doit = rext_nl_conn_get_doit,
 		.start = rext_nl_dump_start,
-		.dumpit = conn_dumpit,
+		.dumpit = rext_nl_conn_dumpit,
 		.done = rext_nl_dump_done,
-		.policy = conn_policy,
+		.policy = rext_nl_conn_policy,
 		.maxattr = RDS_EXT_A_CONN_MAX,
 	},
 	{
@@ -539,6 +276,12 @@ static const struct genl_ops ops[] = {
 		.policy = rext_nl_pool_policy,
 		.maxattr = RDS_EXT_A_POOL_MAX,
 	},
+	{
+		.cmd = RDS_EXT_CMD_CONN_RESET,
+		.doit = rext_nl_conn_reset_doit,
+		.policy = rext_nl_conn_policy,
+		.maxattr = RDS_EXT_A_CONN_MAX,
+	},
 };
 
 static const struct genl_multicast_group groups[] = {
@@ -557,6 +300,20 @@ struct genl_family rext_netlink_family __ro_after_init = {
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),
 };
+
+/**
+ * rext_netlink_heard() - does anybody listen?
+ * @net: network namespace
+ * @group: REXT_NETLINK_GROUP_*
+ *
+ * Context: process or softirq; under rcu_read_lock().
+ * Return: true where an event would reach somebody.
+ */
+bool rext_netlink_heard(struct net *net, unsigned int group)
+{
+	return READ_ONCE(events) &&
+	       genl_has_listeners(&rext_netlink_family, net, group);
+}
 
 /**
  * rext_netlink_event() - send an event
@@ -578,43 +335,6 @@ void rext_netlink_event(struct net *net, unsigned int group,
 					group, GFP_ATOMIC);
 	else
 		genl_set_err(&rext_netlink_family, net, 0, group, -ENOBUFS);
-}
-
-static struct sk_buff *conn_event(const struct rext_conn_info *info, u8 cmd)
-{
-	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
-	void *hdr;
-
-	if (!skb)
-		return NULL;
-	hdr = genlmsg_put(skb, 0, 0, &rext_netlink_family, 0, cmd);
-	if (!hdr || put_conn(skb, info)) {
-		nlmsg_free(skb);
-		return NULL;
-	}
-	genlmsg_end(skb, hdr);
-	return skb;
-}
-
-/**
- * rext_netlink_conn_event() - tell the listeners about a connection
- * @c: the connection, which the caller knows to live
- * @cmd: RDS_EXT_CMD_CONN_UP, _CONN_DOWN or _VERSION_LEARNT
- *
- * Context: process or softirq; under rcu_read_lock().
- */
-void rext_netlink_conn_event(struct rext_conn *c, u8 cmd)
-{
-	struct rext_conn_info info;
-	struct net *net;
-
-	if (!READ_ONCE(events))
-		return;
-	net = rext_conn_show(c, &info);
-	if (genl_has_listeners(&rext_netlink_family, net,
-			       REXT_NETLINK_GROUP_CONN))
-		rext_netlink_event(net, REXT_NETLINK_GROUP_CONN,
-				   conn_event(&info, cmd));
 }
 
 /**

@@ -9,7 +9,6 @@
 
 struct genl_family;
 struct net;
-struct rext_conn;
 struct sk_buff;
 
 /* The multicast groups, by their place in the family. */
@@ -22,8 +21,8 @@ extern struct genl_family rext_netlink_family;
 
 int rext_netlink_init(void);
 void rext_netlink_exit(void);
+bool rext_netlink_heard(struct net *net, unsigned int group);
 void rext_netlink_event(struct net *net, unsigned int group,
 			struct sk_buff *skb);
-void rext_netlink_conn_event(struct rext_conn *c, u8 cmd);
 
 #endif /* RDS_EXT_NETLINK_H */

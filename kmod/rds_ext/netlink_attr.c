@@ -161,3 +161,24 @@ int rext_nl_admin(const struct sk_buff *skb, const char *message,
 	extack->_msg = message;
 	return -EPERM;
 }
+
+/**
+ * rext_nl_net_admin() - refuse whoever does not administer a network namespace
+ * @skb: the request
+ * @net: the namespace
+ * @message: what to say; a constant
+ * @extack: filled where it is refused
+ *
+ * For what touches nothing but that namespace.
+ *
+ * Context: process.
+ * Return: 0 or -EPERM.
+ */
+int rext_nl_net_admin(const struct sk_buff *skb, const struct net *net,
+		      const char *message, struct netlink_ext_ack *extack)
+{
+	if (netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
+		return 0;
+	extack->_msg = message;
+	return -EPERM;
+}

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 struct genl_info;
+struct net;
 struct netlink_callback;
 struct netlink_ext_ack;
 struct nla_policy;
@@ -16,7 +17,7 @@ struct nlmsghdr;
 struct sk_buff;
 
 /* Highest attribute that the request of a dump can have. */
-#define REXT_NL_DUMP_MAX	31
+#define REXT_NL_DUMP_MAX	47
 
 /**
  * struct rext_nl_dump - a dump between two of its messages
@@ -44,5 +45,7 @@ int rext_nl_dump_parse(struct netlink_callback *cb, unsigned int maxattr,
 int rext_nl_dump_done(struct netlink_callback *cb);
 int rext_nl_admin(const struct sk_buff *skb, const char *message,
 		  struct netlink_ext_ack *extack);
+int rext_nl_net_admin(const struct sk_buff *skb, const struct net *net,
+		      const char *message, struct netlink_ext_ack *extack);
 
 #endif /* RDS_EXT_NETLINK_ATTR_H */

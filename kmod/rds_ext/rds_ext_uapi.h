@@ -38,11 +38,23 @@
  *     RDS_EXT_A_CONN_UPS: u64
  *     RDS_EXT_A_CONN_DOWNS: u64
  *     RDS_EXT_A_CONN_UPTIME_MS: u64
+ *     RDS_EXT_A_CONN_DOWN_MS: u64
+ *     RDS_EXT_A_CONN_DOWN_REASON: u32, one of RDS_EXT_END_REASON_*
+ *     RDS_EXT_A_CONN_DOWN_CODE: u32
+ *     RDS_EXT_A_CONN_ATTEMPTS: u32
+ *     RDS_EXT_A_CONN_ATTEMPT_REASON: u32, one of RDS_EXT_END_REASON_*
+ *     RDS_EXT_A_CONN_ATTEMPT_CODE: u32
+ *     RDS_EXT_A_CONN_DEVICE: string, NUL-terminated
+ *     RDS_EXT_A_CONN_QP_NUM: u32
+ *     RDS_EXT_A_CONN_SL: u8
+ *     RDS_EXT_A_CONN_FLOW_CONTROL: flag, no payload
  *   dump request:
  *     RDS_EXT_A_CONN_TRANSPORT: u32, one of RDS_EXT_TRANSPORT_*
  *     RDS_EXT_A_CONN_LOCAL_ADDR: binary, exactly 16 bytes
  *     RDS_EXT_A_CONN_PEER_ADDR: binary, exactly 16 bytes
+ *     RDS_EXT_A_CONN_TOS: u8
  *     RDS_EXT_A_CONN_STATE: u32, one of RDS_EXT_CONN_STATE_*
+ *     RDS_EXT_A_CONN_VERSION: u32
  *     RDS_EXT_A_CONN_PEER_VERSION: u32
  *     RDS_EXT_A_CONN_PEER_KIND: u32, one of RDS_EXT_PEER_KIND_*
  *   dump reply: as in the do reply of RDS_EXT_CMD_CONN_GET
@@ -209,6 +221,26 @@
  * RDS_EXT_CMD_MR_REVOKED
  *   An MR was revoked, by an operator or for its age.
  *   event to group "mr": as in the do reply of RDS_EXT_CMD_MR_GET
+ *
+ * RDS_EXT_CMD_CONN_RESET
+ *   Drop the connection with the id, or those that match all other attributes
+ *   of the request, of which there must be one; they are set up anew. Messages
+ *   that wait are sent then, those with an RDMA operation under way end with an
+ *   error. Where none matches, ENOENT. Needs CAP_NET_ADMIN in the user
+ *   namespace of the network namespace.
+ *   Refused with EPERM without CAP_NET_ADMIN.
+ *   do request:
+ *     RDS_EXT_A_CONN_ID: u32
+ *     RDS_EXT_A_CONN_TRANSPORT: u32, one of RDS_EXT_TRANSPORT_*
+ *     RDS_EXT_A_CONN_LOCAL_ADDR: binary, exactly 16 bytes
+ *     RDS_EXT_A_CONN_PEER_ADDR: binary, exactly 16 bytes
+ *     RDS_EXT_A_CONN_TOS: u8
+ *     RDS_EXT_A_CONN_STATE: u32, one of RDS_EXT_CONN_STATE_*
+ *     RDS_EXT_A_CONN_VERSION: u32
+ *     RDS_EXT_A_CONN_PEER_VERSION: u32
+ *     RDS_EXT_A_CONN_PEER_KIND: u32, one of RDS_EXT_PEER_KIND_*
+ *   do reply:
+ *     RDS_EXT_A_CONN_RESETS: u32
  */
 
 #ifndef _RDS_EXT_UAPI_H
@@ -297,6 +329,55 @@ enum rds_ext_peer_kind {
 
 	/* private: */
 	RDS_EXT_PEER_KIND_MAX = RDS_EXT_PEER_KIND_RDS_EXT,
+};
+
+/**
+ * enum rds_ext_end_reason - Why an incarnation of a connection, or an attempt
+ *   to set one up, has ended. What its code says is given in parentheses.
+ * @RDS_EXT_END_REASON_UNKNOWN: net/rds or the transport ended it, for a reason
+ *   that is not told apart.
+ * @RDS_EXT_END_REASON_RESET: By an operator, with conn-reset.
+ * @RDS_EXT_END_REASON_SEND_ERROR: A send or RDMA operation completed with an
+ *   error (enum ib_wc_status).
+ * @RDS_EXT_END_REASON_RECEIVE_ERROR: A receive completed with an error (enum
+ *   ib_wc_status).
+ * @RDS_EXT_END_REASON_BAD_MESSAGE: A message came in that is too short, has a
+ *   wrong checksum, or is a fragment of another one.
+ * @RDS_EXT_END_REASON_DISCONNECTED: The peer closed it, or its host went away
+ *   in order.
+ * @RDS_EXT_END_REASON_REJECTED: The peer refused it (reason of the connection
+ *   manager; 8 where nobody listens there, 28 where RDS refused).
+ * @RDS_EXT_END_REASON_UNREACHABLE: The peer did not answer (error number).
+ * @RDS_EXT_END_REASON_ADDR_ERROR: The peer's address could not be resolved
+ *   (error number).
+ * @RDS_EXT_END_REASON_ROUTE_ERROR: No route to the peer was found (error
+ *   number).
+ * @RDS_EXT_END_REASON_CONNECT_ERROR: The connection manager could not set it up
+ *   (error number).
+ * @RDS_EXT_END_REASON_ADDR_CHANGE: This side's address has moved to another
+ *   device.
+ * @RDS_EXT_END_REASON_DEVICE_REMOVED: The RDMA device is gone.
+ * @RDS_EXT_END_REASON_TIMEWAIT_EXIT: The connection manager had left it behind
+ *   in its time-wait state.
+ */
+enum rds_ext_end_reason {
+	RDS_EXT_END_REASON_UNKNOWN = 0,
+	RDS_EXT_END_REASON_RESET = 1,
+	RDS_EXT_END_REASON_SEND_ERROR = 2,
+	RDS_EXT_END_REASON_RECEIVE_ERROR = 3,
+	RDS_EXT_END_REASON_BAD_MESSAGE = 4,
+	RDS_EXT_END_REASON_DISCONNECTED = 5,
+	RDS_EXT_END_REASON_REJECTED = 6,
+	RDS_EXT_END_REASON_UNREACHABLE = 7,
+	RDS_EXT_END_REASON_ADDR_ERROR = 8,
+	RDS_EXT_END_REASON_ROUTE_ERROR = 9,
+	RDS_EXT_END_REASON_CONNECT_ERROR = 10,
+	RDS_EXT_END_REASON_ADDR_CHANGE = 11,
+	RDS_EXT_END_REASON_DEVICE_REMOVED = 12,
+	RDS_EXT_END_REASON_TIMEWAIT_EXIT = 13,
+
+	/* private: */
+	RDS_EXT_END_REASON_MAX = RDS_EXT_END_REASON_TIMEWAIT_EXIT,
 };
 
 /**
@@ -434,6 +515,27 @@ enum rds_ext_mr_flag {
  *   established, in conn-down how long it had been; absent while it is not up.
  *   Where it was up already when rds_ext was loaded, since then.
  * @RDS_EXT_A_CONN_PAD: Padding in front of 64-bit numbers, without meaning.
+ * @RDS_EXT_A_CONN_DOWN_MS: u64. Milliseconds since the connection was lost or
+ *   closed last; absent where it has not been since rds_ext tracks it.
+ * @RDS_EXT_A_CONN_DOWN_REASON: u32, one of enum rds_ext_end_reason. Why it was
+ *   lost or closed last; absent as down-ms is. In conn-down, why it is now.
+ * @RDS_EXT_A_CONN_DOWN_CODE: u32. Code that belongs to down-reason; absent
+ *   where that has none.
+ * @RDS_EXT_A_CONN_ATTEMPTS: u32. Attempts to set it up that have failed since
+ *   it was up last.
+ * @RDS_EXT_A_CONN_ATTEMPT_REASON: u32, one of enum rds_ext_end_reason. Why the
+ *   last of those failed; absent where there was none.
+ * @RDS_EXT_A_CONN_ATTEMPT_CODE: u32. Code that belongs to attempt-reason;
+ *   absent where that has none.
+ * @RDS_EXT_A_CONN_DEVICE: string, NUL-terminated. Name of the RDMA device, over
+ *   IB; absent while the connection is not up.
+ * @RDS_EXT_A_CONN_QP_NUM: u32. Number of this side's queue pair, over IB;
+ *   absent while the connection is not up.
+ * @RDS_EXT_A_CONN_SL: u8. Service level of that queue pair; absent while the
+ *   connection is not up.
+ * @RDS_EXT_A_CONN_FLOW_CONTROL: flag, no payload. Present over IB where both
+ *   sides have agreed to spend credits.
+ * @RDS_EXT_A_CONN_RESETS: u32. Connections that conn-reset has reset.
  */
 enum rds_ext_a_conn {
 	RDS_EXT_A_CONN_ID = 1,
@@ -456,6 +558,17 @@ enum rds_ext_a_conn {
 	RDS_EXT_A_CONN_DOWNS,
 	RDS_EXT_A_CONN_UPTIME_MS,
 	RDS_EXT_A_CONN_PAD,
+	RDS_EXT_A_CONN_DOWN_MS,
+	RDS_EXT_A_CONN_DOWN_REASON,
+	RDS_EXT_A_CONN_DOWN_CODE,
+	RDS_EXT_A_CONN_ATTEMPTS,
+	RDS_EXT_A_CONN_ATTEMPT_REASON,
+	RDS_EXT_A_CONN_ATTEMPT_CODE,
+	RDS_EXT_A_CONN_DEVICE,
+	RDS_EXT_A_CONN_QP_NUM,
+	RDS_EXT_A_CONN_SL,
+	RDS_EXT_A_CONN_FLOW_CONTROL,
+	RDS_EXT_A_CONN_RESETS,
 
 	/* private: */
 	__RDS_EXT_A_CONN_MAX,
@@ -754,6 +867,11 @@ enum rds_ext_a_mr_stats {
  *   now. Needs CAP_NET_ADMIN in the initial user namespace.
  * @RDS_EXT_CMD_MR_AGED: A use-once MR has reached the age of the setting.
  * @RDS_EXT_CMD_MR_REVOKED: An MR was revoked, by an operator or for its age.
+ * @RDS_EXT_CMD_CONN_RESET: Drop the connection with the id, or those that match
+ *   all other attributes of the request, of which there must be one; they are
+ *   set up anew. Messages that wait are sent then, those with an RDMA operation
+ *   under way end with an error. Where none matches, ENOENT. Needs
+ *   CAP_NET_ADMIN in the user namespace of the network namespace.
  */
 enum rds_ext_cmd {
 	RDS_EXT_CMD_CONN_GET = 1,
@@ -770,6 +888,7 @@ enum rds_ext_cmd {
 	RDS_EXT_CMD_POOL_RESET_PEAKS,
 	RDS_EXT_CMD_MR_AGED,
 	RDS_EXT_CMD_MR_REVOKED,
+	RDS_EXT_CMD_CONN_RESET,
 
 	/* private: */
 	__RDS_EXT_CMD_MAX,

@@ -44,7 +44,7 @@ func lower(parts ...string) string {
 var initialisms = map[string]string{
 	"id": "ID", "ib": "IB", "tcp": "TCP", "cm": "CM", "rds": "RDS",
 	"tx": "TX", "rx": "RX", "tos": "TOS", "ms": "MS", "mr": "MR", "mrs": "MRs",
-	"pid": "PID", "uid": "UID", "rkey": "RKey",
+	"pid": "PID", "uid": "UID", "rkey": "RKey", "qp": "QP", "sl": "SL",
 }
 
 // camel makes an exported Go identifier.

@@ -11,6 +11,7 @@
 // plants: 1 in ib.c: #include "rds_hooks.h"
 // plants: 1 in rdma.c: #include "rds_hooks.h"
 // plants: 1 in send.c: #include "rds_hooks.h"
+// plants: 1 in rdma_transport.c: #include "rds_hooks.h"
 
 @calls_a_hook@
 identifier hook =~ "^rds_hooks_";
@@ -20,4 +21,10 @@ identifier hook =~ "^rds_hooks_";
 @rds_hooks_include depends on calls_a_hook@
 @@
  #include "rds.h"
++#include "rds_hooks.h"
+
+// The one file that has rds.h by way of another.
+@rds_hooks_include_ib depends on calls_a_hook && !rds_hooks_include@
+@@
+ #include "ib.h"
 +#include "rds_hooks.h"

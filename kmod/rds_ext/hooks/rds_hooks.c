@@ -128,6 +128,34 @@ void rds_hooks_call_rx_incoming(struct rds_connection *conn,
 }
 
 /* Called from rds_rdma.ko. */
+void rds_hooks_call_conn_error(struct rds_connection *conn,
+			       enum rds_hooks_error error, unsigned int status)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->conn_error(conn, error, status);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(rds_hooks_call_conn_error);
+
+/* Called from rds_rdma.ko. */
+void rds_hooks_call_cm_event(struct rds_connection *conn,
+			     const struct rdma_cm_event *event)
+{
+	const struct rds_hooks_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(rds_hooks_ops);
+	if (ops)
+		ops->cm_event(conn, event);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(rds_hooks_call_cm_event);
+
+/* Called from rds_rdma.ko. */
 void rds_hooks_call_rx_header(struct rds_connection *conn,
 			      const struct rds_header *hdr)
 {

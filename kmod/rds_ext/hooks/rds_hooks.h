@@ -28,7 +28,20 @@
 
 struct in6_addr;
 struct module;
+struct rdma_cm_event;
 struct rds_ib_device;
+
+/**
+ * enum rds_hooks_error - what makes net/rds give an IB connection up
+ * @RDS_HOOKS_SEND_ERROR: a send queue completion, with its status
+ * @RDS_HOOKS_RECEIVE_ERROR: a receive queue completion, with its status
+ * @RDS_HOOKS_BAD_MESSAGE: a message that does not parse
+ */
+enum rds_hooks_error {
+	RDS_HOOKS_SEND_ERROR,
+	RDS_HOOKS_RECEIVE_ERROR,
+	RDS_HOOKS_BAD_MESSAGE,
+};
 
 /**
  * struct rds_hooks_ib - functions of rds_rdma.ko that the engine calls back
@@ -71,6 +84,9 @@ struct rds_hooks_region {
  * @path_up: a path has entered the state UP. Process or softirq context.
  * @path_down: the transport of a path has shut down. No header passes until
  *	the path connects anew. Process context.
+ * @conn_error: an IB connection is about to be given up. Softirq context.
+ * @cm_event: the connection manager has news of an IB connection that is not
+ *	being shut down. Process context, under the CM lock of the connection.
  * @tx_header: the header of the first fragment of a message is about to leave
  *	over IB. Returns true where it has changed the header, whose checksum is
  *	then made anew. Process or softirq context.
@@ -122,6 +138,10 @@ struct rds_hooks_ops {
 	void (*conn_destroyed)(struct rds_connection *conn);
 	void (*path_up)(struct rds_conn_path *cp);
 	void (*path_down)(struct rds_conn_path *cp);
+	void (*conn_error)(struct rds_connection *conn,
+			   enum rds_hooks_error error, unsigned int status);
+	void (*cm_event)(struct rds_connection *conn,
+			 const struct rdma_cm_event *event);
 	bool (*tx_header)(struct rds_connection *conn, struct rds_header *hdr);
 	void (*tx_ack)(struct rds_connection *conn, struct rds_header *hdr);
 	void (*rx_header)(struct rds_connection *conn,
@@ -169,6 +189,10 @@ void rds_hooks_call_conn_created(struct rds_connection *conn);
 void rds_hooks_call_conn_destroyed(struct rds_connection *conn);
 void rds_hooks_call_path_up(struct rds_conn_path *cp);
 void rds_hooks_call_path_down(struct rds_conn_path *cp);
+void rds_hooks_call_conn_error(struct rds_connection *conn,
+			       enum rds_hooks_error error, unsigned int status);
+void rds_hooks_call_cm_event(struct rds_connection *conn,
+			     const struct rdma_cm_event *event);
 void rds_hooks_call_tx_header(struct rds_connection *conn,
 			      struct rds_header *hdr);
 void rds_hooks_call_tx_ack(struct rds_connection *conn,
@@ -229,6 +253,21 @@ static inline void rds_hooks_path_down(struct rds_conn_path *cp)
 {
 	if (static_branch_unlikely(&rds_hooks_key))
 		rds_hooks_call_path_down(cp);
+}
+
+static inline void rds_hooks_conn_error(struct rds_connection *conn,
+					enum rds_hooks_error error,
+					unsigned int status)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		rds_hooks_call_conn_error(conn, error, status);
+}
+
+static inline void rds_hooks_cm_event(struct rds_connection *conn,
+				      const struct rdma_cm_event *event)
+{
+	if (static_branch_unlikely(&rds_hooks_key))
+		rds_hooks_call_cm_event(conn, event);
 }
 
 static inline void rds_hooks_tx_header(struct rds_connection *conn,

@@ -203,6 +203,14 @@ type conn struct {
 	Ups            uint64   `json:"ups"`
 	Downs          uint64   `json:"downs"`
 	UptimeMS       *int64   `json:"uptime_ms"`
+	DownMS         *int64   `json:"down_ms"`
+	DownReason     string   `json:"down_reason"`
+	DownCode       *uint32  `json:"down_code"`
+	Attempts       uint32   `json:"attempts"`
+	AttemptReason  string   `json:"attempt_reason"`
+	AttemptCode    *uint32  `json:"attempt_code"`
+	Device         string   `json:"device"`
+	QPNum          *uint32  `json:"qp_num"`
 }
 
 func (c conn) String() string {

@@ -67,9 +67,10 @@ type builder struct {
 	out    []testCase
 }
 
-// noMR is the number of no MR before 2^32 of them were made. Nothing but that
-// may be revoked, even if the kernel takes what it should refuse.
-const noMR = ^uint32(0)
+// nothing is the number of no MR and no connection before 2^32 of them were made.
+// Nothing but that may be revoked or reset, even if the kernel takes what it should
+// refuse.
+const nothing = ^uint32(0)
 
 // maxName is how long the name of an RDMA device can be.
 const maxName = 63
@@ -83,7 +84,7 @@ func cases(settings map[string][]byte) []testCase {
 	}
 	values := map[string][]byte{
 		"transport": u32(0), "local-addr": mapped(1), "peer-addr": mapped(2), "tos": {0},
-		"state": u32(3), "peer-version": u32(0x301), "peer-kind": u32(1), "id": u32(1),
+		"state": u32(3), "version": u32(0x301), "peer-version": u32(0x301), "peer-kind": u32(1), "id": u32(1),
 		"device": []byte("x\x00"), "pid": u32(1), "conn-id": u32(1),
 	}
 	maps.Copy(values, settings)
@@ -95,9 +96,9 @@ func cases(settings map[string][]byte) []testCase {
 				sub = op.Dump
 			}
 			b := &builder{op: op, dump: dump, values: values}
-			if op.Number == spec.CmdMRRevoke {
+			if op.Number == spec.CmdMRRevoke || op.Number == spec.CmdConnReset {
 				b.values = maps.Clone(values)
-				b.values["id"] = u32(noMR)
+				b.values["id"] = u32(nothing)
 			}
 			if sub == nil {
 				b.add(testCase{kind: kindNotThere, want: []syscall.Errno{syscall.EOPNOTSUPP}})
@@ -122,8 +123,11 @@ func (b *builder) add(c testCase) {
 func (b *builder) base(without string) []byte {
 	var names []string
 	switch {
-	case b.op.Number == spec.CmdConnGet && without == "id":
+	case (b.op.Number == spec.CmdConnGet || b.op.Number == spec.CmdConnReset) && without == "id":
 		// A connection is named by its id or by the rest, not by both.
+	case b.op.Number == spec.CmdConnReset && !b.dump:
+		// No connection has these addresses.
+		names = []string{"local-addr", "peer-addr"}
 	case b.op.Number == spec.CmdConnGet && !b.dump:
 		names = []string{"transport", "local-addr", "peer-addr", "tos"}
 	case b.op.Number == spec.CmdSettingsSet, b.op.Number == spec.CmdMRRevoke, b.op.Number == spec.CmdMRGet && !b.dump:
@@ -186,7 +190,7 @@ func (b *builder) broken(attr, kind string, base, bad []byte, want ...syscall.Er
 func (b *builder) faults(request []string) {
 	valid := []syscall.Errno{0}
 	switch {
-	case b.op.Number == spec.CmdMRRevoke:
+	case b.op.Number == spec.CmdMRRevoke, b.op.Number == spec.CmdConnReset:
 		valid = []syscall.Errno{syscall.ENOENT}
 	case (b.op.Number == spec.CmdConnGet || b.op.Number == spec.CmdMRGet) && !b.dump:
 		// There need not be such an object; the request is valid all the same.
@@ -263,7 +267,7 @@ func undefined(a spec.Attr) [][]byte {
 	switch {
 	case a.Name == "id", a.Name == "conn-id":
 		return u32(0)
-	case a.Name == "peer-version":
+	case a.Name == "peer-version", a.Name == "version":
 		return u32(0x10000, 1<<31)
 	case a.Type == spec.TypeU8 && a.Max > 0:
 		return [][]byte{{uint8(a.Max) + 1}, {255}}
@@ -293,6 +297,8 @@ func (b *builder) absences(request []string) {
 	switch {
 	case b.op.Number == spec.CmdSettingsSet, b.op.Number == spec.CmdMRRevoke, b.op.Number == spec.CmdMRGet && !b.dump:
 		b.add(testCase{attr: strings.Join(request, ", "), kind: kindAbsent})
+	case b.op.Number == spec.CmdConnReset && !b.dump:
+		b.add(testCase{attr: "id, or any other", kind: kindAbsent})
 	case b.op.Number == spec.CmdConnGet && !b.dump:
 		for _, n := range []string{"transport", "local-addr", "peer-addr"} {
 			b.add(testCase{attr: n, kind: kindAbsent, attrs: b.base(n)})
