@@ -88,9 +88,10 @@ func TestReloadUnderStress(t *testing.T) {
 	p := boot(t, ours(), ours())
 	server := p.serve(p.b)
 	capture := p.capture("reload")
+	// Until they are stopped: on a debug kernel the loads take longer than 5 minutes.
 	runs := []*vm.Cmd{
-		p.start(p.a, "2>.", stressArgsLoud(p.a, p.b, "--mode", "both", "--time", "5m")...),
-		p.start(p.a, "2>.", stressArgsLoud(p.a, p.b, "--mode", "msg", "--size", "1k", "--time", "5m", "--duplex")...),
+		p.start(p.a, "2>.", stressArgsLoud(p.a, p.b, "--mode", "both", "--time", "1h")...),
+		p.start(p.a, "2>.", stressArgsLoud(p.a, p.b, "--mode", "msg", "--size", "1k", "--time", "1h", "--duplex")...),
 	}
 	ops := func() (sum uint64) {
 		for _, line := range p.counters(p.a) {
