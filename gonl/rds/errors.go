@@ -34,6 +34,8 @@ var (
 	ErrMapPermission = errors.New("registering memory needs CAP_IPC_LOCK or a non-zero memlock limit (ulimit -l)")
 	// ErrBufferInUse: a registered region still refers to the buffer.
 	ErrBufferInUse = errors.New("buffer is still registered")
+	// ErrNoInfo: RDS has no such list at the moment.
+	ErrNoInfo = errors.New("this kernel has no such list: it belongs to a transport that is not loaded (rds_rdma for IB, rds_tcp for TCP)")
 	// ErrMalformed: the kernel returned something this package cannot parse.
 	ErrMalformed = errors.New("malformed data from the kernel")
 )
@@ -94,6 +96,10 @@ func (e *Error) sentinel() error {
 	case opFreeMR:
 		if errno == unix.EINVAL {
 			return ErrNoMR
+		}
+	case opInfo:
+		if errno == unix.ENOPROTOOPT {
+			return ErrNoInfo
 		}
 	case opSend, opGetMR:
 		switch errno {

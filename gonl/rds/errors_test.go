@@ -15,7 +15,7 @@ import (
 func TestErrorMapping(t *testing.T) {
 	all := []error{
 		ErrNotLoaded, ErrNoTransport, ErrAddrInUse, ErrTooLarge, ErrNotReady, ErrCongested,
-		ErrNoRDMA, ErrNoMR, ErrMapPermission,
+		ErrNoRDMA, ErrNoMR, ErrMapPermission, ErrNoInfo,
 	}
 	for _, tt := range []struct {
 		op    string
@@ -33,6 +33,8 @@ func TestErrorMapping(t *testing.T) {
 		{opSend, unix.EPERM, ErrMapPermission},
 		{opGetMR, unix.EOPNOTSUPP, ErrNoRDMA},
 		{opFreeMR, unix.EINVAL, ErrNoMR},
+		{opInfo, unix.ENOPROTOOPT, ErrNoInfo},
+		{opInfo, unix.EINVAL, nil},
 		{opFreeMR, unix.EFAULT, nil},
 		{opSend, unix.EINVAL, nil},
 		{opReceive, unix.EAGAIN, nil},

@@ -3,169 +3,132 @@
 package rds
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/netip"
+	"os"
+	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Connection is one connection of this host, as RDS itself reports it. All
-// sockets share the connection between two addresses.
-type Connection struct {
-	Local, Peer    netip.Addr
-	Transport      string // "infiniband", "tcp", "loopback", as the kernel spells it
-	TOS            uint8  // type of service; 0 over IPv6, where the kernel does not tell
-	NextTx, NextRx uint64 // sequence numbers of the next messages
-	Sending        bool
-	Connecting     bool
-	Connected      bool
+// Info reads what RDS itself tells about the network namespace of this process:
+// the RDS_INFO socket options, which every kernel with RDS has. It needs no
+// privilege and no address. Its methods are safe for concurrent use; each list is
+// read as of one moment, two lists are of two moments.
+type Info struct {
+	read  snapshotFunc
+	file  *os.File
+	inode uint64 // of its own socket, which is not worth being listed
 }
 
-// Bits of the flags of a connection.
-const (
-	connSending    = 1
-	connConnecting = 2
-	connConnected  = 4
-)
-
-const (
-	transportName = 16
-	sizeConn4     = 8 + 8 + 4 + 4 + transportName + 1 + 1
-	sizeConn6     = 8 + 8 + 16 + 16 + transportName + 1
-	counterName   = 32
-	sizeCounter   = counterName + 8
-)
-
-// Connections returns this host's connections, IPv4 and IPv6.
-func (s *Socket) Connections() ([]Connection, error) {
-	b, each, err := s.info(infoConnections)
+// OpenInfo opens a socket to ask through. Without RDS in the kernel the error is
+// [ErrNotLoaded].
+func OpenInfo() (*Info, error) {
+	fd, err := unix.Socket(unix.AF_RDS, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, &Error{Op: opSocket, Err: err}
 	}
-	v4, err := parseConnections4(b, each)
-	if err != nil {
-		return nil, err
-	}
-	b, each, err = s.info(info6Connections)
-	if errors.Is(err, unix.ENOPROTOOPT) { // kernel without IPv6
-		return v4, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	v6, err := parseConnections6(b, each)
-	return append(v4, v6...), err
+	return newInfo(fd)
 }
 
-// Counters returns this host's RDS counters by name, summed over its CPUs.
-func (s *Socket) Counters() (map[string]uint64, error) {
-	b, each, err := s.info(infoCounters)
-	if err != nil {
-		return nil, err
+// newInfo takes over the descriptor.
+func newInfo(fd int) (*Info, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, errors.Join(fmt.Errorf("rds: info: fstat: %w", err), unix.Close(fd))
 	}
-	return parseCounters(b, each)
+	f := os.NewFile(uintptr(fd), "rds info")
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Info{
+		read:  func(opt int) (snapshot, error) { return readOption(raw, opt, nil) },
+		file:  f,
+		inode: st.Ino,
+	}, nil
 }
 
-// info reads a snapshot. Its size may change between two calls.
-func (s *Socket) info(opt int) (b []byte, each int, err error) {
-	b = make([]byte, 4096)
-	for range 8 {
-		var n int
-		cerr := s.raw.Control(func(fd uintptr) {
-			err = s.call(CallGetsockopt, func() (err error) {
+// readOption reads the list of an option of a socket. around, where there is
+// one, makes each system call.
+func readOption(raw syscall.RawConn, opt int, around func(func() error) error) (snapshot, error) {
+	if around == nil {
+		around = func(f func() error) error { return f() }
+	}
+	return readSnapshot(func(b []byte) (each, n int, err error) {
+		cerr := raw.Control(func(fd uintptr) {
+			err = around(func() (err error) {
 				each, n, err = getsockopt(int(fd), solRDS, opt, b)
 				return err
 			})
 		})
-		switch {
-		case cerr != nil:
-			return nil, 0, s.fileError(cerr)
-		case err == nil:
-			return b[:min(n, len(b))], each, nil
-		case !errors.Is(err, unix.ENOSPC):
-			return nil, 0, &Error{Op: opInfo, Err: err}
+		if cerr != nil {
+			return 0, 0, cerr
 		}
-		b = make([]byte, n+n/4)
-	}
-	return nil, 0, &Error{Op: opInfo, Err: err}
+		return each, n, err
+	})
 }
 
-// elements checks that b is an array of structures of at least size bytes; a
-// newer kernel may have added fields at the end.
-func elements(b []byte, each, size int) error {
-	if each < size || len(b)%each != 0 {
-		return fmt.Errorf("rds: info: %w: %d bytes of elements of %d, need %d each", ErrMalformed, len(b), each, size)
-	}
-	return nil
+// Close closes the socket.
+func (i *Info) Close() error { return i.file.Close() }
+
+// Counters returns this host's RDS counters, summed over its CPUs, in the order
+// of the kernel: those of RDS itself, then those of its transports.
+func (i *Info) Counters() ([]Counter, error) { return counters.read(i.read) }
+
+// Connections returns the connections, IPv4 and IPv6.
+func (i *Info) Connections() ([]Connection, error) { return readConnections(i.read) }
+
+// Sockets returns the RDS sockets, IPv4 and IPv6, except the one that i uses.
+func (i *Info) Sockets() ([]SocketInfo, error) {
+	list, err := either(i.read, sockets6, sockets4)
+	return slices.DeleteFunc(list, func(s SocketInfo) bool { return s.Inode == i.inode }), err
 }
 
-func parseConnections4(b []byte, each int) ([]Connection, error) {
-	if err := elements(b, each, sizeConn4-1); err != nil { // the last byte came later
+// Messages returns the messages in a queue, IPv4 and IPv6.
+func (i *Info) Messages(q Queue) ([]MessageInfo, error) {
+	v6, v4, err := q.layouts()
+	if err != nil {
 		return nil, err
 	}
-	var cs []Connection
-	for ; len(b) > 0; b = b[each:] {
-		c := Connection{
-			Local:     netip.AddrFrom4([4]byte(b[16:20])),
-			Peer:      netip.AddrFrom4([4]byte(b[20:24])),
-			Transport: cString(b[24 : 24+transportName]),
-		}
-		if each >= sizeConn4 {
-			c.TOS = b[sizeConn4-1]
-		}
-		c.common(b, b[24+transportName])
-		cs = append(cs, c)
-	}
-	return cs, nil
+	return either(i.read, v6, v4)
 }
 
-// parseConnections6 leaves out IPv4 connections, which the kernel lists here
-// once more.
-func parseConnections6(b []byte, each int) ([]Connection, error) {
-	if err := elements(b, each, sizeConn6); err != nil {
+// IBConnections returns what the IB transport has of connections, IPv4 and IPv6.
+// Where rds_rdma is not loaded, the error is [ErrNoInfo].
+func (i *Info) IBConnections() ([]IBConnection, error) {
+	return either(i.read, ibConnections6, ibConnections4)
+}
+
+// TCPSockets returns the sockets of the TCP transport, IPv4 and IPv6. Where
+// rds_tcp is not loaded, the error is [ErrNoInfo].
+func (i *Info) TCPSockets() ([]TCPSocket, error) {
+	return both(i.read, tcpSockets4, tcpSockets6, TCPSocket.isIPv4)
+}
+
+// Connections returns this host's connections, IPv4 and IPv6; see
+// [Info.Connections].
+func (s *Socket) Connections() ([]Connection, error) { return readConnections(s.info) }
+
+// Counters returns this host's RDS counters by name, summed over its CPUs.
+func (s *Socket) Counters() (map[string]uint64, error) {
+	list, err := counters.read(s.info)
+	if err != nil {
 		return nil, err
 	}
-	var cs []Connection
-	for ; len(b) > 0; b = b[each:] {
-		c := Connection{
-			Local:     netip.AddrFrom16([16]byte(b[16:32])),
-			Peer:      netip.AddrFrom16([16]byte(b[32:48])),
-			Transport: cString(b[48 : 48+transportName]),
-		}
-		if c.Peer.Is4In6() {
-			continue
-		}
-		c.common(b, b[48+transportName])
-		cs = append(cs, c)
-	}
-	return cs, nil
-}
-
-func (c *Connection) common(b []byte, flags byte) {
-	c.NextTx = binary.NativeEndian.Uint64(b)
-	c.NextRx = binary.NativeEndian.Uint64(b[8:])
-	c.Sending = flags&connSending != 0
-	c.Connecting = flags&connConnecting != 0
-	c.Connected = flags&connConnected != 0
-}
-
-func parseCounters(b []byte, each int) (map[string]uint64, error) {
-	if err := elements(b, each, sizeCounter); err != nil {
-		return nil, err
-	}
-	m := make(map[string]uint64, len(b)/each)
-	for ; len(b) > 0; b = b[each:] {
-		m[cString(b[:counterName])] = binary.NativeEndian.Uint64(b[counterName:])
+	m := make(map[string]uint64, len(list))
+	for _, c := range list {
+		m[c.Name] = c.Value
 	}
 	return m, nil
 }
 
-func cString(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
+// info is a snapshotFunc.
+func (s *Socket) info(opt int) (snapshot, error) {
+	list, err := readOption(s.raw, opt, func(f func() error) error { return s.call(CallGetsockopt, f) })
+	if err != nil {
+		return snapshot{}, s.fileError(err)
 	}
-	return string(b)
+	return list, nil
 }

@@ -23,9 +23,21 @@ const (
 
 	siocSetTOS = 0x89e0 // SIOCPROTOPRIVATE; the argument is a byte
 
-	infoCounters     = 10000
-	infoConnections  = 10001
-	info6Connections = 10011
+	infoCounters         = 10000
+	infoConnections      = 10001
+	infoSendMessages     = 10003
+	infoRetransMessages  = 10004
+	infoRecvMessages     = 10005
+	infoSockets          = 10006
+	infoTCPSockets       = 10007
+	infoIBConnections    = 10008
+	info6Connections     = 10011
+	info6SendMessages    = 10012
+	info6RetransMessages = 10013
+	info6RecvMessages    = 10014
+	info6Sockets         = 10015
+	info6TCPSockets      = 10016
+	info6IBConnections   = 10017
 )
 
 // Sizes in bytes of the structures that cross the system call boundary.
