@@ -123,3 +123,8 @@ func flagString(names []string) string {
 	}
 	return strings.Join(names, ",")
 }
+
+// InUse tells whether an MR in this state may be used by a peer, or is about to:
+// it is registering, mapped or advertised. In the other states it has come to its
+// end.
+func (s MRState) InUse() bool { return s <= MRStateAdvertised }

@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // errNobody tells that there is nobody to ask.
@@ -20,7 +18,7 @@ var errNobody = errors.New("the standard input is no terminal")
 // which fails with errNobody where that is no terminal.
 func askTerminal(in *os.File, out io.Writer) func(string) (bool, error) {
 	return func(question string) (bool, error) {
-		if _, err := unix.IoctlGetTermios(int(in.Fd()), unix.TCGETS); err != nil {
+		if !isTerminal(in) {
 			return false, errNobody
 		}
 		return confirm(question, in, out)

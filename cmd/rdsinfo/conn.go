@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,14 @@ peer said. LEARNT FROM tells how: "first packet" from the version header in the
 first message after the connection was (re-)established, "CM private data" from
 the connection set-up, "nothing" where it is not known. PEER KIND is "rds_ext"
 for a peer that announced itself, "stock" for one that sent a message without
-doing so, "unknown" while no message has come that tells. "-" is "not known".`
+doing so, "unknown" while no message has come that tells. "-" is "not known".
+
+With -d there are also the reason of the last reset, NEXT TX and NEXT RX, the
+sequence numbers of the next messages, and what waits to be sent (SEND QUEUE) and
+to be acknowledged (RETRANSMIT QUEUE).
+
+Without rds_ext.ko it shows what RDS itself tells of connections, and says so; all
+else is "-", and null in JSON.`
 
 func (a *app) connCmd() *cobra.Command {
 	cmd := a.connShowCmd("conn [show] [ID]")
@@ -39,7 +47,7 @@ func (a *app) connShowCmd(use string) *cobra.Command {
 			"  rdsinfo conn --peer-kind stock --json\n" +
 			"  rdsinfo conn show 12",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.shows(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.connList(cmd, filter)
 			}
@@ -48,10 +56,11 @@ func (a *app) connShowCmd(use string) *cobra.Command {
 				return err
 			}
 			return a.connOne(cmd, id, filter)
-		},
+		}),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	filterFlags(cmd, &filter)
+	a.showFlags(cmd)
 	return cmd
 }
 
@@ -65,39 +74,53 @@ func parseID(what, s string) (uint32, error) {
 }
 
 func (a *app) connList(cmd *cobra.Command, f gonl.Filter) error {
-	return a.with(func(c control) error {
-		list, err := c.Conns(cmd.Context(), f)
-		// What there is of an incomplete list is better than nothing.
-		if err != nil && !errors.Is(err, gonl.ErrPartial) {
-			return err
+	list, err := a.connStates(cmd.Context(), f, a.json || a.detail > listLevel)
+	// What there is of an incomplete list is better than nothing.
+	if err != nil && !errors.Is(err, gonl.ErrPartial) {
+		return err
+	}
+	if err := a.noteUntracked(list); err != nil {
+		return err
+	}
+	if a.json {
+		views := make([]connView, 0, len(list))
+		for i := range list {
+			views = append(views, viewConn(&list[i]))
 		}
-		if a.json {
-			views := make([]connView, 0, len(list))
-			for _, conn := range list {
-				views = append(views, viewConn(conn))
-			}
-			return errors.Join(err, a.printJSON(views))
-		}
-		rows := [][]string{connHeader}
-		for _, conn := range list {
-			rows = append(rows, connRow(conn))
-		}
-		return errors.Join(err, a.printTable(rows))
-	})
+		return errors.Join(err, a.printJSON(views))
+	}
+	return errors.Join(err, printList(a, connColumns, pointers(list)))
+}
+
+// noteUntracked says why much of a list is not known.
+func (a *app) noteUntracked(list []connState) error {
+	if len(list) == 0 || list[0].tracked {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.stderr, "rdsinfo: rds_ext.ko is not loaded: this is what RDS itself tells of connections; the rest is not known")
+	if err != nil {
+		return fmt.Errorf("write to stderr: %w", err)
+	}
+	return nil
 }
 
 func (a *app) connOne(cmd *cobra.Command, id uint32, f gonl.Filter) error {
 	if f != (gonl.Filter{}) {
 		return cli.Usagef("an ID and filters together make no sense")
 	}
-	return a.with(func(c control) error {
-		conn, err := c.Conn(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		if a.json {
-			return a.printJSON(viewConn(conn))
-		}
-		return a.printTable(connDetails(conn))
+	one := []connState{{tracked: true}}
+	err := a.with(func(c control) (err error) {
+		one[0].Conn, err = c.Conn(cmd.Context(), id)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	if err := a.withInfo(func(i info) error { return addInfo(i, one) }); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(viewConn(&one[0]))
+	}
+	return a.printTable(detailsOf(connColumns, &one[0]))
 }

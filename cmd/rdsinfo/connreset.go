@@ -130,11 +130,11 @@ func namedConns(ctx context.Context, c control, ids []uint32, f gonl.Filter) ([]
 
 // confirmReset shows what is about to be hit, and asks.
 func (a *app) confirmReset(list []gonl.Conn) error {
-	rows := [][]string{connHeader}
+	states := make([]*connState, 0, len(list))
 	for _, conn := range list {
-		rows = append(rows, connRow(conn))
+		states = append(states, &connState{Conn: conn, tracked: true})
 	}
-	b, err := table(rows)
+	b, err := table(rowsOf(connColumns, listLevel, states))
 	if err != nil {
 		return err
 	}

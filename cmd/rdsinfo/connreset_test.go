@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -36,10 +37,11 @@ func TestConnReset(t *testing.T) {
 		}
 		asked := false
 		var out bytes.Buffer
-		a := &app{stdout: &out, stderr: &out, dial: func() (control, error) { return f, nil }, ask: func(q string) (bool, error) {
+		a := fakeApp(f, nil, &out, &out)
+		a.ask = func(q string) (bool, error) {
 			asked = true
 			return tt.answer(q)
-		}}
+		}
 		code := a.run(t.Context(), append([]string{"conn", "reset"}, strings.Fields(tt.args)...))
 		if code != tt.code || !slices.Equal(f.dropped, tt.dropped) || !strings.Contains(out.String(), tt.want) {
 			t.Errorf("conn reset %s: exit code %d, dropped %v, %q; want %d, %v, %q", tt.args, code, f.dropped, out.String(), tt.code, tt.dropped, tt.want)
@@ -76,8 +78,17 @@ func TestConfirm(t *testing.T) {
 
 // A test has no terminal, nor has a script.
 func TestAskNobody(t *testing.T) {
-	code, _, errs := rdsinfo(t.Context(), newFake(), "conn", "reset", "--all")
-	if code != exitUsage || !strings.Contains(errs, "add --yes") {
-		t.Errorf("exit code %d, %q", code, errs)
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var asked bytes.Buffer
+	if _, err := askTerminal(in, &asked)("Sure?"); !errors.Is(err, errNobody) || asked.Len() != 0 {
+		t.Errorf("%v, %q", err, asked.String())
 	}
 }

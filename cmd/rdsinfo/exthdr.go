@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 
@@ -46,30 +47,40 @@ func viewExtHdr(h gonl.ExtHdr) exthdrView {
 	return v
 }
 
-func exthdrRow(h gonl.ExtHdr) []string {
-	name, length := h.Name, absent
-	if name == "" {
-		name = absent
-	}
-	if h.Length != nil {
-		length = strconv.FormatUint(uint64(*h.Length), 10)
-	}
-	row := []string{strconv.Itoa(int(h.Type)), name, length}
-	for _, n := range []uint64{
-		h.TX, h.RX, h.TXNoRoom, h.TXDuplicate, h.TXRejected, h.RXUnknown, h.RXTruncated, h.RXDuplicate,
-	} {
-		row = append(row, strconv.FormatUint(n, 10))
-	}
-	return row
+// exthdrCount makes a column of a counter.
+func exthdrCount(name string, value func(gonl.ExtHdr) uint64) column[gonl.ExtHdr] {
+	return column[gonl.ExtHdr]{name, listLevel, func(h gonl.ExtHdr) string { return strconv.FormatUint(value(h), 10) }}
+}
+
+var exthdrColumns = []column[gonl.ExtHdr]{
+	{"TYPE", listLevel, func(h gonl.ExtHdr) string { return strconv.Itoa(int(h.Type)) }},
+	{"NAME", listLevel, func(h gonl.ExtHdr) string { return cmp.Or(h.Name, absent) }},
+	{"LENGTH", listLevel, func(h gonl.ExtHdr) string { return optionalNumber(h.Length) }},
+	exthdrCount("TX", func(h gonl.ExtHdr) uint64 { return h.TX }),
+	exthdrCount("RX", func(h gonl.ExtHdr) uint64 { return h.RX }),
+	exthdrCount("TX NO ROOM", func(h gonl.ExtHdr) uint64 { return h.TXNoRoom }),
+	exthdrCount("TX DUPLICATE", func(h gonl.ExtHdr) uint64 { return h.TXDuplicate }),
+	exthdrCount("TX REJECTED", func(h gonl.ExtHdr) uint64 { return h.TXRejected }),
+	exthdrCount("RX UNKNOWN", func(h gonl.ExtHdr) uint64 { return h.RXUnknown }),
+	exthdrCount("RX TRUNCATED", func(h gonl.ExtHdr) uint64 { return h.RXTruncated }),
+	exthdrCount("RX DUPLICATE", func(h gonl.ExtHdr) uint64 { return h.RXDuplicate }),
 }
 
 func (a *app) exthdrCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "exthdr",
-		Short: "Show the counters of the extension headers",
+	cmd := a.exthdrShowCmd("exthdr [show]")
+	cmd.Short = "Show the counters of the extension headers"
+	cmd.AddCommand(a.exthdrShowCmd("show"))
+	return cmd
+}
+
+// exthdrShowCmd makes the command once as "exthdr" and once as "exthdr show".
+func (a *app) exthdrShowCmd(use string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: "Show the counters (same as \"exthdr\")",
 		Long:  exthdrHelp,
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: a.shows(func(cmd *cobra.Command, _ []string) error {
 			return a.with(func(c control) error {
 				list, err := c.ExtHdrs(cmd.Context())
 				if err != nil && !errors.Is(err, gonl.ErrPartial) {
@@ -82,15 +93,10 @@ func (a *app) exthdrCmd() *cobra.Command {
 					}
 					return errors.Join(err, a.printJSON(views))
 				}
-				rows := [][]string{{
-					"TYPE", "NAME", "LENGTH", "TX", "RX", "TX NO ROOM", "TX DUPLICATE", "TX REJECTED",
-					"RX UNKNOWN", "RX TRUNCATED", "RX DUPLICATE",
-				}}
-				for _, h := range list {
-					rows = append(rows, exthdrRow(h))
-				}
-				return errors.Join(err, a.printTable(rows))
+				return errors.Join(err, printList(a, exthdrColumns, list))
 			})
-		},
+		}),
 	}
+	a.watchFlag(cmd)
+	return cmd
 }

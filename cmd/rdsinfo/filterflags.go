@@ -51,7 +51,7 @@ func (f peerKindFlag) Set(s string) error { return f.textFlag.Set(strings.Replac
 
 // numberFlag is a flag that sets *to, which is nil while the flag is not given.
 // What it accepts is said by numberRanges.
-type numberFlag[T uint8 | uint32 | uint64] struct {
+type numberFlag[T uint8 | uint16 | uint32 | uint64] struct {
 	to   **T
 	kind string
 }

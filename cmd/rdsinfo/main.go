@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 )
@@ -19,7 +20,12 @@ const gcPercent = 400
 func main() {
 	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, dialKernel)
+	a := newApp(os.Stdout, os.Stderr)
+	run := a.run
+	if filepath.Base(os.Args[0]) == compatName {
+		run = a.runCompat
+	}
+	code := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

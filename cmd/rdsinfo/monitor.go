@@ -153,7 +153,7 @@ func (a *app) printEvent(ev gonl.Event) error {
 	if a.json {
 		v := eventView{Time: ev.Time, Event: ev.Type}
 		if ev.Conn != nil {
-			conn := viewConn(*ev.Conn)
+			conn := viewConn(&connState{Conn: *ev.Conn, tracked: true})
 			v.Conn = &conn
 		}
 		if ev.MR != nil {

@@ -41,7 +41,7 @@ func (a *app) mrShowCmd(use string) *cobra.Command {
 			"  rdsinfo mr --device rxe0 --json\n" +
 			"  rdsinfo mr show 12",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.shows(func(cmd *cobra.Command, args []string) error {
 			if filter.ConnID != nil && *filter.ConnID == 0 {
 				return cli.Usagef("--conn is a number from the ID column of \"rdsinfo conn\" (1 or more)")
 			}
@@ -53,10 +53,11 @@ func (a *app) mrShowCmd(use string) *cobra.Command {
 				return err
 			}
 			return a.mrOne(cmd, id, filter)
-		},
+		}),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	mrFilterFlags(cmd, &filter)
+	a.showFlags(cmd)
 	return cmd
 }
 
@@ -70,12 +71,7 @@ func (a *app) mrList(cmd *cobra.Command, f gonl.MRFilter) error {
 		if a.json {
 			return errors.Join(err, a.printMRList(list))
 		}
-		rows := make([][]string, 1, 1+len(list))
-		rows[0] = mrHeader
-		for i := range list {
-			rows = append(rows, mrRow(&list[i]))
-		}
-		return errors.Join(err, a.printTable(rows))
+		return errors.Join(err, printList(a, mrColumns, pointers(list)))
 	})
 }
 
@@ -91,7 +87,7 @@ func (a *app) mrOne(cmd *cobra.Command, id uint32, f gonl.MRFilter) error {
 		if a.json {
 			return a.print(append(newMREncoder("").append(nil, &m), '\n'))
 		}
-		return a.printTable(mrDetails(&m))
+		return a.printTable(detailsOf(mrColumns, &m))
 	})
 }
 

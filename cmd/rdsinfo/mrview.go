@@ -153,37 +153,32 @@ func appendOddString(b []byte, s string) []byte {
 	return append(b, strings.TrimSuffix(odd.String(), "\n")...)
 }
 
-// mrHeader has the columns of a list of MRs.
-var mrHeader = []string{
-	"ID", "DEVICE", "STATE", "FLAGS", "PID", "COMMAND", "SOCKET", "BOUND TO", "LENGTH", "PAGES", "RKEY", "AGE", "CONN", "PEER",
-}
-
-func mrRow(m *gonl.MR) []string {
-	socket, rkey, conn := absent, absent, absent
-	if m.Socket != 0 {
-		socket = strconv.FormatUint(m.Socket, 10)
-	}
-	if m.RKey != nil {
-		rkey = fmt.Sprintf("0x%08x", *m.RKey)
-	}
-	if m.ConnID != nil {
-		conn = strconv.FormatUint(uint64(*m.ConnID), 10)
-	}
-	return []string{
-		strconv.FormatUint(uint64(m.ID), 10), m.Device, m.State.String(), m.Flags.String(),
-		strconv.FormatUint(uint64(m.PID), 10), printable(m.Command), socket,
-		endpoint(m.BoundAddr, m.BoundPort), strconv.FormatUint(m.Length, 10), strconv.FormatUint(uint64(m.Pages), 10),
-		rkey, age(m.Age), conn, optional(m.Peer),
-	}
-}
-
-// mrDetails has everything about one MR, a line each.
-func mrDetails(m *gonl.MR) [][]string {
-	var rows [][]string
-	for i, v := range mrRow(m) {
-		rows = append(rows, []string{strings.ToLower(mrHeader[i]), v})
-	}
-	return append(rows, []string{"uid", strconv.FormatUint(uint64(m.UID), 10)})
+var mrColumns = []column[*gonl.MR]{
+	{"ID", listLevel, func(m *gonl.MR) string { return strconv.FormatUint(uint64(m.ID), 10) }},
+	{"DEVICE", listLevel, func(m *gonl.MR) string { return m.Device }},
+	{"STATE", listLevel, func(m *gonl.MR) string { return m.State.String() }},
+	{"FLAGS", listLevel, func(m *gonl.MR) string { return m.Flags.String() }},
+	{"PID", listLevel, func(m *gonl.MR) string { return strconv.FormatUint(uint64(m.PID), 10) }},
+	{"COMMAND", listLevel, func(m *gonl.MR) string { return printable(m.Command) }},
+	{"SOCKET", listLevel, func(m *gonl.MR) string {
+		if m.Socket == 0 {
+			return absent
+		}
+		return strconv.FormatUint(m.Socket, 10)
+	}},
+	{"BOUND TO", listLevel, func(m *gonl.MR) string { return endpoint(m.BoundAddr, m.BoundPort) }},
+	{"LENGTH", listLevel, func(m *gonl.MR) string { return strconv.FormatUint(m.Length, 10) }},
+	{"PAGES", listLevel, func(m *gonl.MR) string { return strconv.FormatUint(uint64(m.Pages), 10) }},
+	{"RKEY", listLevel, func(m *gonl.MR) string {
+		if m.RKey == nil {
+			return absent
+		}
+		return fmt.Sprintf("0x%08x", *m.RKey)
+	}},
+	{"AGE", listLevel, func(m *gonl.MR) string { return age(m.Age) }},
+	{"CONN", listLevel, func(m *gonl.MR) string { return optionalNumber(m.ConnID) }},
+	{"PEER", listLevel, func(m *gonl.MR) string { return optional(m.Peer) }},
+	{"UID", wideLevel, func(m *gonl.MR) string { return strconv.FormatUint(uint64(m.UID), 10) }},
 }
 
 // endpoint prints address and port of a socket.

@@ -98,12 +98,12 @@ func (a *app) poolCmd() *cobra.Command {
 
 // poolShowCmd makes the command once as "pool" and once as "pool show".
 func (a *app) poolShowCmd(use string) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   use,
 		Short: "Show the MR pools (same as \"pool\")",
 		Long:  poolHelp,
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: a.shows(func(cmd *cobra.Command, _ []string) error {
 			return a.with(func(c control) error {
 				list, err := c.Pools(cmd.Context())
 				if err != nil && !errors.Is(err, gonl.ErrPartial) {
@@ -121,8 +121,10 @@ func (a *app) poolShowCmd(use string) *cobra.Command {
 				}
 				return errors.Join(err, a.printTable(poolTable(list)))
 			})
-		},
+		}),
 	}
+	a.watchFlag(cmd)
+	return cmd
 }
 
 func (a *app) poolResetCmd() *cobra.Command {

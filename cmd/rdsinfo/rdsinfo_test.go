@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,11 +23,50 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
+// fakeApp is the program on a fake module and a fake RDS.
+func fakeApp(c control, i info, stdout, stderr io.Writer) *app {
+	return &app{
+		stdout: stdout, stderr: stderr, proc: fakeProc, ask: nobodyThere,
+		dial: func() (control, error) { return c, nil },
+		info: func() (info, error) { return i, nil },
+	}
+}
+
+// noModule is what dial says where rds_ext.ko is not loaded.
+func noModule() (control, error) { return nil, fmt.Errorf("gonl: %w", gonl.ErrNotLoaded) }
+
 // rdsinfo runs one command line on a fake module.
 func rdsinfo(ctx context.Context, f *fakeControl, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(ctx, args, &out, &errs, func() (control, error) { return f, nil })
+	code = fakeApp(f, newFakeInfo(), &out, &errs).run(ctx, args)
 	return code, out.String(), errs.String()
+}
+
+// rdsinfoStock runs one command line where rds_ext.ko is not loaded.
+func rdsinfoStock(ctx context.Context, i info, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	a := fakeApp(nil, i, &out, &errs)
+	a.dial = noModule
+	code = a.run(ctx, args)
+	return code, out.String(), errs.String()
+}
+
+// golden compares what was printed with a file, or writes that.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run the test with -update and look at what it wrote", err)
+	}
+	if got != string(want) {
+		t.Errorf("prints\n%s\nwant\n%s", got, want)
+	}
 }
 
 func TestOutput(t *testing.T) {
@@ -49,6 +89,30 @@ func TestOutput(t *testing.T) {
 		"conn-reset":          "conn reset 2 --json",
 		"conn-reset-dry":      "conn reset --all --dry-run",
 		"conn-reset-filter":   "conn reset --local 192.0.2.1 --yes",
+		"conn-wide":           "conn -d",
+		"conn-full":           "conn --peer 192.0.2.2 -dd",
+		"sock-help":           "sock --help",
+		"sock":                "sock",
+		"sock-json":           "sock show --json",
+		"sock-wide":           "sock --details --port 4001",
+		"sock-full":           "sock -dd --pid 4712",
+		"sock-filter":         "sock --local ::ffff:192.0.2.1 --port 4000 --socket 34567 --pid 4711",
+		"sock-none-json":      "sock --port 1 --json",
+		"queue-help":          "queue --help",
+		"queue":               "queue",
+		"queue-json":          "queue show --json",
+		"queue-two":           "queue receive se",
+		"queue-filter":        "queue --local 192.0.2.1 --peer 192.0.2.33 --port 4000 --peer-port 5000 --tos 4",
+		"queue-none-json":     "queue --port 1 --json",
+		"stats-help":          "stats --help",
+		"stats":               "stats",
+		"stats-json":          "stats show --json --nonzero",
+		"stats-names":         "stats ib recv_drop mr",
+		"stats-none":          "stats tcp",
+		"stem":                "so --port 4000",
+		"mr-wide":             "mr -d --pid 4711",
+		"mr-full":             "mr -dd",
+		"completion-queue":    "__completeNoDesc queue se",
 		"mr-help":             "mr show --help",
 		"mr-revoke-help":      "mr revoke --help",
 		"mr-stats-help":       "mr stats --help",
@@ -97,19 +161,7 @@ func TestOutput(t *testing.T) {
 			if code != exitOK {
 				t.Fatalf("exit code %d: %s", code, errs)
 			}
-			path := filepath.Join("testdata", name+".golden")
-			if *update {
-				if err := os.WriteFile(path, []byte(out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatalf("%v; run the test with -update and look at what it wrote", err)
-			}
-			if out != string(want) {
-				t.Errorf("rdsinfo %s prints\n%s\nwant\n%s", args, out, want)
-			}
+			golden(t, name, out)
 			ready := strings.HasPrefix(args, "monitor --") && !strings.Contains(args, "help")
 			if ready != (errs == "ready\n") {
 				t.Errorf("stderr: %q", errs)
@@ -179,7 +231,7 @@ func TestErrors(t *testing.T) {
 		{"config set mr-max-age-ms=1us", nil, exitUsage, "milliseconds"},
 		{"config set mr-max-age-ms=-1s", nil, exitUsage, "milliseconds"},
 		{"config set mr-max-age-ms=1200h", nil, exitUsage, "4294967295"},
-		{"conns", nil, exitUsage, "unknown command"},
+		{"conns", nil, exitUsage, "there is no command"},
 		{"config", nil, exitUsage, "config get or config set"},
 		{"conn a", nil, exitUsage, "not a number"},
 		{"conn 1 2", nil, exitUsage, "at most 1"},
@@ -204,6 +256,17 @@ func TestErrors(t *testing.T) {
 			"settings-set: feature not supported, attribute feature-mask (EINVAL)"},
 		{"config set version-header off", func(f *fakeControl) { f.setErr = perm }, exitPermission,
 			"permission denied: rds_ext: changing settings needs CAP_NET_ADMIN (EPERM)"},
+		{"co", nil, exitUsage, `"co" is short for several commands: completion, config, conn`},
+		{"nonsense", nil, exitUsage, `there is no command "nonsense"`},
+		{"conn -ddd", nil, exitUsage, "-dd is the most"},
+		{"conn --watch=1ms", nil, exitUsage, "--watch must be at least 100ms"},
+		{"conn --watch=soon", nil, exitUsage, "soon"},
+		{"sock --port 65536", nil, exitUsage, "--port must be a whole number from 0 to 65535"},
+		{"sock 1", nil, exitUsage, "unknown command"},
+		{"queue r s", nil, exitUsage, `a queue is send, retransmit or receive, not "r"`},
+		{"stats nonsense", nil, exitUsage, `no counter has the family "nonsense"`},
+		{"stats", func(f *fakeControl) { f.err = errors.New("broken") }, exitFailure, "broken"},
+		{"sock", func(f *fakeControl) { f.err = errors.New("broken") }, exitFailure, "broken"},
 		{"monitor --count 0", nil, exitUsage, "at least 1"},
 		{"monitor", func(f *fakeControl) { f.eventErr = fmt.Errorf("gone: %w", gonl.ErrNotLoaded) }, exitNotLoaded, "not loaded"},
 		{"conn", func(f *fakeControl) { f.err = errors.New("broken") }, exitFailure, "broken"},
@@ -229,18 +292,15 @@ func TestErrors(t *testing.T) {
 }
 
 func TestNotLoaded(t *testing.T) {
-	for _, args := range []string{"conn", "exthdr", "config get", "config set version-header=on", "monitor", "mr", "mr 1", "mr revoke 1", "conn reset 1", "mr stats", "pool", "pool reset-peaks"} {
-		var out, errs bytes.Buffer
-		code := run(t.Context(), strings.Fields(args), &out, &errs,
-			func() (control, error) { return nil, fmt.Errorf("gonl: %w", gonl.ErrNotLoaded) })
-		if code != exitNotLoaded || !strings.Contains(errs.String(), "rds_rdma.ko and rds_ext.ko with insmod") || out.Len() != 0 {
-			t.Errorf("rdsinfo %s: exit code %d, %q, %q", args, code, out.String(), errs.String())
+	for _, args := range []string{"conn 1", "conn --peer-kind stock", "conn --version 3.1", "conn --tos 0", "exthdr", "config get", "config set version-header=on", "monitor", "mr", "mr 1", "mr revoke 1", "conn reset 1", "mr stats", "pool", "pool reset-peaks"} {
+		code, out, errs := rdsinfoStock(t.Context(), newFakeInfo(), strings.Fields(args)...)
+		if code != exitNotLoaded || !strings.Contains(errs, "rds_rdma.ko and rds_ext.ko with insmod") || out != "" {
+			t.Errorf("rdsinfo %s: exit code %d, %q, %q", args, code, out, errs)
 		}
 	}
-	var out, errs bytes.Buffer
-	code := run(t.Context(), []string{"version"}, &out, &errs, func() (control, error) { return nil, gonl.ErrNotLoaded })
-	if code != exitOK || !strings.Contains(out.String(), "not loaded") {
-		t.Errorf("rdsinfo version: exit code %d, %q", code, out.String())
+	code, out, _ := rdsinfoStock(t.Context(), newFakeInfo(), "version")
+	if code != exitOK || !strings.Contains(out, "not loaded") {
+		t.Errorf("rdsinfo version: exit code %d, %q", code, out)
 	}
 }
 
@@ -334,8 +394,7 @@ func TestEventGroups(t *testing.T) {
 		f.events, f.eventErr = nil, errors.New("end of the test")
 		var got []gonl.EventGroup
 		var out, errs bytes.Buffer
-		run(t.Context(), append([]string{"monitor"}, strings.Fields(args)...), &out, &errs,
-			func() (control, error) { return groupSpy{f, &got}, nil })
+		fakeApp(groupSpy{f, &got}, nil, &out, &errs).run(t.Context(), append([]string{"monitor"}, strings.Fields(args)...))
 		if !slices.Equal(got, want) {
 			t.Errorf("monitor %s: subscribed to %v, want %v", args, got, want)
 		}
@@ -372,7 +431,7 @@ func TestMonitorEndsWithInterrupt(t *testing.T) {
 	f.events = nil
 	var out bytes.Buffer
 	errs := readyWriter{cancel: cancel}
-	code := run(ctx, []string{"monitor"}, &out, &errs, func() (control, error) { return f, nil })
+	code := fakeApp(f, nil, &out, &errs).run(ctx, []string{"monitor"})
 	if code != exitOK || errs.String() != "ready\n" {
 		t.Errorf("exit code %d, stderr %q", code, errs.String())
 	}
@@ -389,7 +448,7 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 func TestOutputGone(t *testing.T) {
 	for _, args := range [][]string{{"conn"}, {"conn", "--json"}, {"config", "get"}, {"monitor", "--count", "1"}, {"--help"}, {"help", "conn"}, {"--version"}} {
 		var errs bytes.Buffer
-		code := run(t.Context(), args, brokenPipe{}, &errs, func() (control, error) { return newFake(), nil })
+		code := fakeApp(newFake(), newFakeInfo(), brokenPipe{}, &errs).run(t.Context(), args)
 		if code != exitFailure || !strings.Contains(errs.String(), "write the output") {
 			t.Errorf("rdsinfo %v: exit code %d, %q", args, code, errs.String())
 		}

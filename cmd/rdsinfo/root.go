@@ -12,11 +12,14 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/spf13/cobra"
 
 	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/gonl"
+	"github.com/rds-ext/rds_ext/gonl/rds"
 )
 
 // Exit codes; the help of the program documents them.
@@ -32,7 +35,12 @@ const longHelp = `rdsinfo shows the RDS connections of this host and network nam
 protocol version and the features that each side announced; their memory regions
 (MRs), with owner, state and age; the pools of the MR engine; the counters of the
 extension headers; and the settings of rds_ext.ko. It follows connections as they
-come and go, and MRs as they grow old.
+come and go, and MRs as they grow old. Of RDS itself it shows the connections, the
+sockets, the messages in the queues and the counters, without rds_ext.ko, too.
+
+A command may be shortened to what no other begins with: "rdsinfo so" is "rdsinfo
+sock". Called as "rds-info", by a link of that name, it takes the options of that
+program (rds-info --help).
 
 Reading is for everybody, R_Keys aside; "config set", "conn reset", "mr revoke"
 and "pool reset-peaks" need CAP_NET_ADMIN (root).
@@ -41,37 +49,47 @@ Exit codes:
   0  success
   1  failure; one line on stderr says why
   2  wrong usage
-  3  rds_ext.ko is not loaded
+  3  rds_ext.ko, or for what RDS itself tells RDS, is not loaded
   4  permission denied`
 
 // app is what the commands share.
 type app struct {
 	stdout, stderr io.Writer
 	dial           func() (control, error)
+	info           func() (info, error)
+	proc           string // where procfs is mounted
 	// ask puts a question to whoever sits there; a script is not asked.
-	ask  func(question string) (yes bool, err error)
-	json bool
+	ask    func(question string) (yes bool, err error)
+	json   bool
+	detail int
+	watch  time.Duration
 	// started is set when the command line was found correct, so that errors
 	// from before are wrong usage.
 	started bool
 }
 
-// run executes one command line and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, dial func() (control, error)) int {
-	a := &app{stdout: stdout, stderr: stderr, dial: dial, ask: askTerminal(os.Stdin, stderr)}
-	return a.run(ctx, args)
+// newApp makes what runs on this host's kernel.
+func newApp(stdout, stderr io.Writer) *app {
+	return &app{
+		stdout: stdout, stderr: stderr, dial: dialKernel, info: openInfo, proc: procfs.DefaultMountPoint,
+		ask: askTerminal(os.Stdin, stderr),
+	}
 }
 
+// run executes one command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	cmd := a.root()
-	cmd.SetArgs(args)
+	return a.execute(ctx, a.root(), args)
+}
+
+func (a *app) execute(ctx context.Context, cmd *cobra.Command, args []string) int {
+	cmd.SetArgs(append([]string{}, args...)) // for nil, cobra takes those of the process
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
 	err := cli.Execute(ctx, cmd)
 	if err == nil {
 		return exitOK
 	}
-	code, text := a.explain(err)
+	code, text := a.explain(cmd.Name(), err)
 	var hint hintError
 	if errors.As(err, &hint) {
 		text += "; " + hint.hint
@@ -79,7 +97,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	// Several errors come on lines of their own; scripts count on one.
 	text = strings.ReplaceAll(text, "\n", "; ")
 	// Stderr is the last resort; if it is gone too, the exit code remains.
-	_, _ = fmt.Fprintf(a.stderr, "rdsinfo: %s\n", text)
+	_, _ = fmt.Fprintf(a.stderr, "%s: %s\n", cmd.Name(), text)
 	return code
 }
 
@@ -92,12 +110,14 @@ type hintError struct {
 func (e hintError) Unwrap() error { return e.error }
 
 // explain turns an error into an exit code and one line that says what to do.
-func (a *app) explain(err error) (int, string) {
+func (a *app) explain(program string, err error) (int, string) {
 	var usage cli.UsageError
 	var op *gonl.OpError
 	switch {
 	case errors.As(err, &usage) || (!a.started && !errors.Is(err, cli.ErrOutput)):
-		return exitUsage, err.Error() + " (see rdsinfo --help)"
+		return exitUsage, err.Error() + " (see " + program + " --help)"
+	case errors.Is(err, rds.ErrNotLoaded):
+		return exitNotLoaded, err.Error()
 	case errors.Is(err, gonl.ErrNotLoaded):
 		return exitNotLoaded, `rds_ext.ko is not loaded; load the project's rds.ko, rds_rdma.ko and rds_ext.ko with insmod, in this order (README, "On a machine of your own")`
 	case errors.As(err, &op) && errors.Is(err, fs.ErrPermission):
@@ -120,6 +140,9 @@ var numberRanges = map[string]string{
 	"socket": "from 0",
 	"conn":   "from 1 to 4294967295",
 	"tos":    "from 0 to 255",
+
+	"port":      "from 0 to 65535",
+	"peer-port": "from 0 to 65535",
 }
 
 func (a *app) root() *cobra.Command {
@@ -130,7 +153,7 @@ func (a *app) root() *cobra.Command {
 		Long:          longHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          cli.KnownCommand,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			a.started = true
 		},
@@ -139,7 +162,7 @@ func (a *app) root() *cobra.Command {
 				return a.printVersion(c.Context())
 			}
 			c.PrintErrln(cli.HelpText(c))
-			return cli.Usagef("which command? conn, mr, pool, exthdr, config, monitor or version")
+			return cli.Usagef("which command? conn, sock, queue, mr, pool, stats, exthdr, config, monitor or version")
 		},
 	}
 	cmd.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsinfo version\"")
@@ -147,7 +170,8 @@ func (a *app) root() *cobra.Command {
 		return cli.UsageError{Err: cli.PlainFlagError(err, numberRanges)}
 	})
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON instead of text")
-	cmd.AddCommand(a.connCmd(), a.mrCmd(), a.poolCmd(), a.exthdrCmd(), a.configCmd(), a.monitorCmd(), a.versionCmd())
+	cmd.AddCommand(a.connCmd(), a.sockCmd(), a.queueCmd(), a.mrCmd(), a.poolCmd(), a.statsCmd(), a.exthdrCmd(),
+		a.configCmd(), a.monitorCmd(), a.versionCmd())
 	return cmd
 }
 

@@ -6,60 +6,78 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rds-ext/rds_ext/gonl"
+	"github.com/rds-ext/rds_ext/gonl/rds"
 )
 
-// connView is a connection in JSON. Programs depend on its names: add, but do
-// not rename.
+// connView is a connection in JSON. What is not known is null. Programs depend on
+// its names: add, but do not rename.
 type connView struct {
-	Local          netip.Addr    `json:"local"`
-	Peer           netip.Addr    `json:"peer"`
-	Transport      string        `json:"transport"`
-	State          string        `json:"state"`
-	Version        *gonl.Version `json:"version"`
-	PeerVersion    *gonl.Version `json:"peer_version"`
-	Features       *gonl.Feature `json:"features"`
-	PeerFeatures   *gonl.Feature `json:"peer_features"`
-	AgreedFeatures gonl.Feature  `json:"agreed_features"`
-	LearntFrom     string        `json:"learnt_from"`
-	PeerKind       string        `json:"peer_kind"`
-	TOS            uint8         `json:"tos"`
-	ID             uint32        `json:"id"`
-	Ups            uint64        `json:"ups"`
-	Downs          uint64        `json:"downs"`
-	UptimeMS       *int64        `json:"uptime_ms"`
-	Paths          uint32        `json:"paths"`
-	Loopback       bool          `json:"loopback"`
-	Passive        bool          `json:"passive"`
-	DownMS         *int64        `json:"down_ms"`
-	DownReason     *string       `json:"down_reason"`
-	DownCode       *uint32       `json:"down_code"`
-	Attempts       uint32        `json:"attempts"`
-	AttemptReason  *string       `json:"attempt_reason"`
-	AttemptCode    *uint32       `json:"attempt_code"`
-	Device         *string       `json:"device"`
-	QPNum          *uint32       `json:"qp_num"`
-	SL             *uint8        `json:"sl"`
-	FlowControl    *bool         `json:"flow_control"`
+	Local           netip.Addr    `json:"local"`
+	Peer            netip.Addr    `json:"peer"`
+	Transport       string        `json:"transport"`
+	State           string        `json:"state"`
+	Version         *gonl.Version `json:"version"`
+	PeerVersion     *gonl.Version `json:"peer_version"`
+	Features        *gonl.Feature `json:"features"`
+	PeerFeatures    *gonl.Feature `json:"peer_features"`
+	AgreedFeatures  *gonl.Feature `json:"agreed_features"`
+	LearntFrom      string        `json:"learnt_from"`
+	PeerKind        string        `json:"peer_kind"`
+	TOS             *uint8        `json:"tos"`
+	ID              *uint32       `json:"id"`
+	Ups             *uint64       `json:"ups"`
+	Downs           *uint64       `json:"downs"`
+	UptimeMS        *int64        `json:"uptime_ms"`
+	Paths           *uint32       `json:"paths"`
+	Loopback        *bool         `json:"loopback"`
+	Passive         *bool         `json:"passive"`
+	DownMS          *int64        `json:"down_ms"`
+	DownReason      *string       `json:"down_reason"`
+	DownCode        *uint32       `json:"down_code"`
+	Attempts        *uint32       `json:"attempts"`
+	AttemptReason   *string       `json:"attempt_reason"`
+	AttemptCode     *uint32       `json:"attempt_code"`
+	Device          *string       `json:"device"`
+	QPNum           *uint32       `json:"qp_num"`
+	SL              *uint8        `json:"sl"`
+	FlowControl     *bool         `json:"flow_control"`
+	NextTX          *uint64       `json:"next_tx"`
+	NextRX          *uint64       `json:"next_rx"`
+	Sending         *bool         `json:"sending"`
+	SendQueue       *depth        `json:"send_queue"`
+	RetransmitQueue *depth        `json:"retransmit_queue"`
+	Source          string        `json:"source"`
 }
 
-func viewConn(c gonl.Conn) connView {
+// Where what is known of a connection is from.
+const (
+	sourceRDSExt  = "rds_ext"
+	sourceRDSInfo = "rds_info" // the RDS_INFO socket options
+)
+
+func viewConn(c *connState) connView {
 	v := connView{
 		Local: c.Local, Peer: c.Peer, Transport: c.Transport.String(), State: c.State.String(),
-		Version: c.Version, PeerVersion: c.PeerVersion,
-		Features: c.Features, PeerFeatures: c.PeerFeatures, AgreedFeatures: c.AgreedFeatures,
-		LearntFrom: learntFrom(c.LearntFrom), PeerKind: peerKind(c.PeerKind),
-		TOS: c.TOS, ID: c.ID, Ups: c.Ups, Downs: c.Downs,
-		Paths: c.Paths, Loopback: c.Loopback, Passive: c.Passive,
-		UptimeMS: millis(c.Uptime), DownMS: millis(c.SinceDown), Attempts: c.Attempts,
+		Version: c.Version, PeerVersion: c.PeerVersion, Features: c.Features, PeerFeatures: c.PeerFeatures,
+		LearntFrom: learntFrom(c.LearntFrom), PeerKind: peerKind(c.PeerKind), TOS: c.tos(),
+		UptimeMS: millis(c.Uptime), DownMS: millis(c.SinceDown),
+		SendQueue: c.send, RetransmitQueue: c.retransmit, Source: sourceRDSInfo,
+	}
+	if c.tracked {
+		v.Source = sourceRDSExt
+		v.ID, v.Ups, v.Downs, v.Attempts, v.Paths = &c.ID, &c.Ups, &c.Downs, &c.Attempts, &c.Paths
+		v.AgreedFeatures, v.Loopback, v.Passive = &c.AgreedFeatures, &c.Loopback, &c.Passive
 	}
 	v.DownReason, v.DownCode = viewEnd(c.Down)
 	v.AttemptReason, v.AttemptCode = viewEnd(c.LastAttempt)
 	if l := c.Link; l != nil {
 		v.Device, v.QPNum, v.SL, v.FlowControl = &l.Device, &l.QPNum, &l.SL, &l.FlowControl
+	}
+	if r := c.rds; r != nil {
+		v.NextTX, v.NextRX, v.Sending = &r.NextTx, &r.NextRx, &r.Sending
 	}
 	return v
 }
@@ -138,40 +156,73 @@ func uptime(d *time.Duration) string {
 	}
 }
 
-// connHeader has the columns of a list of connections.
-var connHeader = []string{
-	"ID", "LOCAL", "PEER", "TRANSPORT", "TOS", "STATE", "VERSION", "PEER VERSION",
-	"FEATURES", "PEER FEATURES", "LEARNT FROM", "PEER KIND", "UPTIME",
+// tos is nil where it is not known.
+func (c *connState) tos() *uint8 {
+	if c.noTOS {
+		return nil
+	}
+	return &c.TOS
 }
 
-func connRow(c gonl.Conn) []string {
-	return []string{
-		strconv.FormatUint(uint64(c.ID), 10), c.Local.String(), c.Peer.String(), c.Transport.String(),
-		strconv.Itoa(int(c.TOS)), c.State.String(), optional(c.Version), optional(c.PeerVersion),
-		optional(c.Features), optional(c.PeerFeatures), learntFrom(c.LearntFrom), peerKind(c.PeerKind),
-		uptime(c.Uptime),
-	}
+// connColumn makes a column of what only rds_ext.ko knows.
+func connColumn(name string, level int, text func(*connState) string) column[*connState] {
+	return column[*connState]{name, level, func(c *connState) string {
+		if !c.tracked {
+			return absent
+		}
+		return text(c)
+	}}
 }
 
-// connDetails has everything about one connection, a line each.
-func connDetails(c gonl.Conn) [][]string {
-	var rows [][]string
-	for i, v := range connRow(c) {
-		rows = append(rows, []string{strings.ToLower(connHeader[i]), v})
+// rdsColumn makes a column of what only RDS itself tells.
+func rdsColumn(name string, text func(*rds.Connection) string) column[*connState] {
+	return column[*connState]{name, wideLevel, func(c *connState) string {
+		if c.rds == nil {
+			return absent
+		}
+		return text(c.rds)
+	}}
+}
+
+var connColumns = []column[*connState]{
+	connColumn("ID", listLevel, func(c *connState) string { return strconv.FormatUint(uint64(c.ID), 10) }),
+	{"LOCAL", listLevel, func(c *connState) string { return c.Local.String() }},
+	{"PEER", listLevel, func(c *connState) string { return c.Peer.String() }},
+	{"TRANSPORT", listLevel, func(c *connState) string { return c.Transport.String() }},
+	{"TOS", listLevel, func(c *connState) string { return optionalNumber(c.tos()) }},
+	{"STATE", listLevel, func(c *connState) string { return c.State.String() }},
+	connColumn("VERSION", listLevel, func(c *connState) string { return optional(c.Version) }),
+	connColumn("PEER VERSION", listLevel, func(c *connState) string { return optional(c.PeerVersion) }),
+	connColumn("FEATURES", listLevel, func(c *connState) string { return optional(c.Features) }),
+	connColumn("PEER FEATURES", listLevel, func(c *connState) string { return optional(c.PeerFeatures) }),
+	connColumn("LEARNT FROM", listLevel, func(c *connState) string { return learntFrom(c.LearntFrom) }),
+	connColumn("PEER KIND", listLevel, func(c *connState) string { return peerKind(c.PeerKind) }),
+	connColumn("UPTIME", listLevel, func(c *connState) string { return uptime(c.Uptime) }),
+	connColumn("AGREED FEATURES", wideLevel, func(c *connState) string { return c.AgreedFeatures.String() }),
+	connColumn("UPS", wideLevel, func(c *connState) string { return strconv.FormatUint(c.Ups, 10) }),
+	connColumn("DOWNS", wideLevel, func(c *connState) string { return strconv.FormatUint(c.Downs, 10) }),
+	connColumn("PATHS", fullLevel, func(c *connState) string { return strconv.FormatUint(uint64(c.Paths), 10) }),
+	connColumn("LOOPBACK", fullLevel, func(c *connState) string { return yesNo(c.Loopback) }),
+	connColumn("PASSIVE", fullLevel, func(c *connState) string { return yesNo(c.Passive) }),
+	connColumn("LAST DOWN", wideLevel, func(c *connState) string { return ago(c.SinceDown) }),
+	connColumn("DOWN REASON", wideLevel, func(c *connState) string { return optional(c.Down) }),
+	connColumn("FAILED ATTEMPTS", wideLevel, func(c *connState) string { return strconv.FormatUint(uint64(c.Attempts), 10) }),
+	connColumn("ATTEMPT REASON", fullLevel, func(c *connState) string { return optional(c.LastAttempt) }),
+	connColumn("LINK", wideLevel, func(c *connState) string { return linkText(c.Link) }),
+	rdsColumn("NEXT TX", func(c *rds.Connection) string { return strconv.FormatUint(c.NextTx, 10) }),
+	rdsColumn("NEXT RX", func(c *rds.Connection) string { return strconv.FormatUint(c.NextRx, 10) }),
+	rdsColumn("SENDING", func(c *rds.Connection) string { return yesNo(c.Sending) }),
+	{"SEND QUEUE", wideLevel, func(c *connState) string { return depthText(c.send) }},
+	{"RETRANSMIT QUEUE", wideLevel, func(c *connState) string { return depthText(c.retransmit) }},
+}
+
+// pointers spares columns the copying of what is large.
+func pointers[T any](list []T) []*T {
+	out := make([]*T, 0, len(list))
+	for i := range list {
+		out = append(out, &list[i])
 	}
-	return append(rows,
-		[]string{"agreed features", c.AgreedFeatures.String()},
-		[]string{"ups", strconv.FormatUint(c.Ups, 10)},
-		[]string{"downs", strconv.FormatUint(c.Downs, 10)},
-		[]string{"paths", strconv.FormatUint(uint64(c.Paths), 10)},
-		[]string{"loopback", yesNo(c.Loopback)},
-		[]string{"passive", yesNo(c.Passive)},
-		[]string{"last down", ago(c.SinceDown)},
-		[]string{"down reason", optional(c.Down)},
-		[]string{"failed attempts", strconv.FormatUint(uint64(c.Attempts), 10)},
-		[]string{"attempt reason", optional(c.LastAttempt)},
-		[]string{"link", linkText(c.Link)},
-	)
+	return out
 }
 
 // ago is uptime for what lies in the past.

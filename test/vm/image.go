@@ -229,6 +229,7 @@ func addFiles(fs *initramfs.Image, c *Config) error {
 			return err
 		}
 	}
+	fs.AddLink("/bin/rds-info", "rdsinfo") // which is another program by that name
 	guests := make([]string, 0, len(c.Files))
 	for g := range c.Files {
 		guests = append(guests, g)

@@ -44,6 +44,31 @@ func Args(f cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// Cobra has this switch for all commands of a program.
+func init() { cobra.EnablePrefixMatching = true }
+
+// HasStem tells whether name may be shortened to stem.
+func HasStem(name, stem string) bool { return stem != "" && strings.HasPrefix(name, stem) }
+
+// KnownCommand checks the arguments of a command that does nothing but have
+// others below it: what is left is a command that does not exist, or is
+// shortened too much.
+func KnownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && HasStem(sub.Name(), args[0]) {
+			names = append(names, sub.Name())
+		}
+	}
+	if len(names) > 1 {
+		return Usagef("%q is short for several commands: %s", args[0], strings.Join(names, ", "))
+	}
+	return Usagef("there is no command %q", args[0])
+}
+
 // HelpText is the text of --help.
 func HelpText(c *cobra.Command) string {
 	text := c.Long
@@ -81,7 +106,8 @@ func helpCommand() *cobra.Command {
 
 // Execute runs a command line whose output has been set. Cobra drops the errors
 // of writing help, and takes "completion" of an unknown shell for a call for
-// help; both are failures here: [ErrOutput] and a [UsageError].
+// help; both are failures here: [ErrOutput] and a [UsageError]. Commands may be
+// shortened to what no other at their place begins with.
 func Execute(ctx context.Context, root *cobra.Command) error {
 	var lost error
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {

@@ -71,6 +71,13 @@ func (im *Image) AddBytes(name string, data []byte, perm fs.FileMode) {
 	im.add(cpio.StaticFile(name, string(data), uint64(perm.Perm())))
 }
 
+// AddLink adds a symbolic link.
+func (im *Image) AddLink(name, target string) {
+	name = clean(name)
+	im.dirs(path.Dir(name))
+	im.add(cpio.Symlink(name, target))
+}
+
 // AddFile adds the file at hostPath as name. If it is a dynamically linked
 // program, its libraries come along at their places on the host.
 func (im *Image) AddFile(name, hostPath string) error {

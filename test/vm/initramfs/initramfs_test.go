@@ -169,6 +169,7 @@ func TestImage(t *testing.T) {
 	}
 	im.AddBytes("/modules/stock/rds.ko", []byte("a module"), 0o644)
 	im.AddBytes("/modules/stock/rds.ko", []byte("the module"), 0o644) // replaces it
+	im.AddLink("/usr/bin/link", "../../modules/stock/rds.ko")
 	if err := im.AddFile("/bin/missing", filepath.Join(dir, "missing")); err == nil {
 		t.Error("a file that is not there: no error")
 	}
@@ -202,6 +203,12 @@ func TestImage(t *testing.T) {
 			seen[rec.Name] = "dir"
 		case cpio.S_IFCHR:
 			seen[rec.Name] = "chr"
+		case cpio.S_IFLNK:
+			b, err := io.ReadAll(io.NewSectionReader(rec, 0, int64(rec.FileSize)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[rec.Name] = "to " + string(b)
 		default:
 			b, err := io.ReadAll(io.NewSectionReader(rec, 0, int64(rec.FileSize)))
 			if err != nil {
@@ -213,7 +220,7 @@ func TestImage(t *testing.T) {
 			}
 		}
 	}
-	for n, want := range map[string]string{"init": "the init", "dev/console": "chr", "proc": "dir", "modules/stock/rds.ko": "the module"} {
+	for n, want := range map[string]string{"init": "the init", "dev/console": "chr", "proc": "dir", "modules/stock/rds.ko": "the module", "usr/bin/link": "to ../../modules/stock/rds.ko"} {
 		if seen[n] != want {
 			t.Errorf("%s is %q, want %q", n, seen[n], want)
 		}

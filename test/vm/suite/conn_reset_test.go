@@ -118,7 +118,12 @@ func testResetTraffic(p *pair) {
 	run := p.start(p.a, "2>.", stressArgsLoud(p.a, p.b, "--port", "4301", "--time", "1h")...)
 	for i := range resets {
 		n := []*vm.Node{p.a, p.b}[i%2]
-		last := p.ib(n)
+		// One side is up before the other, and only those that are up are reset.
+		var last conn
+		p.eventually(n.Name()+" is connected", func() (bool, string) {
+			last = p.ib(n)
+			return last.State == "up", last.String()
+		})
 		p.run(n, "rdsinfo", "conn", "reset", "--transport", "ib", "--state", "up", "--yes")
 		p.upAgain(n, last)
 	}

@@ -211,6 +211,12 @@ type conn struct {
 	AttemptCode    *uint32  `json:"attempt_code"`
 	Device         string   `json:"device"`
 	QPNum          *uint32  `json:"qp_num"`
+	NextTX         *uint64  `json:"next_tx"`
+	NextRX         *uint64  `json:"next_rx"`
+	SendQueue      *depth   `json:"send_queue"`
+
+	RetransmitQueue *depth `json:"retransmit_queue"`
+	Source          string `json:"source"`
 }
 
 func (c conn) String() string {

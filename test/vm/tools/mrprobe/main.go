@@ -2,7 +2,7 @@
 
 // Mrprobe makes single calls of the RDMA interface of RDS, as it is told by its
 // standard input, and prints what came of each: a JSON object a line, in and out.
-// See package api.
+// It reads the lists that RDS has of itself, too. See package api.
 //
 // It goes to the kernel without the checks of package rds, so that it can ask for
 // what makes no sense, and it never waits for anything but a "recv" or "await".

@@ -36,6 +36,7 @@ var operations = map[string]func(*prober, *api.Request, *api.Reply) error{
 	"recv":    (*prober).recv,
 	"race":    (*prober).race,
 	"memlock": memlock,
+	"info":    (*prober).info,
 }
 
 func memlock(_ *prober, q *api.Request, _ *api.Reply) error {

@@ -22,6 +22,7 @@ type Request struct {
 	//	race     wait until the byte at Length-1 of a buffer is not what Text
 	//	         begins with, for Millis, then FREE_MR
 	//	memlock  set the limit of locked memory to Count bytes
+	//	info     read the RDS_INFO list whose option is Count, as it is
 	Op string `json:"op"`
 	// Sock and Buf are names of the caller's choice.
 	Sock string `json:"sock,omitempty"`
@@ -77,4 +78,7 @@ type Reply struct {
 	Done uint64 `json:"done,omitempty"`
 	// Addr is the address of a socket.
 	Addr string `json:"addr,omitempty"`
+	// List is an RDS_INFO list, and Each the length of its items in bytes.
+	List []byte `json:"list,omitempty"`
+	Each int    `json:"each,omitempty"`
 }
