@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/mdlayher/netlink"
@@ -69,6 +70,10 @@ type MRFilter struct {
 	State *MRState
 	// ConnID, nil for any.
 	ConnID *uint32
+	// RKey, nil for any. Who is not shown R_Keys finds none.
+	RKey *uint32
+	// OlderThan is the least age, 0 for any.
+	OlderThan time.Duration
 }
 
 // Match tells whether m has every value that f sets.
@@ -77,7 +82,9 @@ func (f MRFilter) Match(m MR) bool {
 		equal(f.PID, &m.PID) &&
 		equal(f.Socket, &m.Socket) &&
 		equal(f.State, &m.State) &&
-		equal(f.ConnID, m.ConnID)
+		equal(f.ConnID, m.ConnID) &&
+		equal(f.RKey, m.RKey) &&
+		m.Age >= f.OlderThan
 }
 
 func (f MRFilter) encode() ([]byte, error) {
@@ -109,7 +116,11 @@ func (c *Client) MRs(ctx context.Context, f MRFilter) ([]MR, error) {
 		return nil, err
 	}
 	var p mrParser
-	return dump(ctx, c, spec.CmdMRGet, attrs, p.parse)
+	list, err := dump(ctx, c, spec.CmdMRGet, attrs, p.parse)
+	if f.RKey != nil || f.OlderThan > 0 { // which the kernel does not look at
+		list = slices.DeleteFunc(list, func(m MR) bool { return !f.Match(m) })
+	}
+	return list, err
 }
 
 // MR gets the MR with the given ID. The error is fs.ErrNotExist to errors.Is if

@@ -93,7 +93,11 @@ func TestMRFilterMatch(t *testing.T) {
 		{"socket", MRFilter{Socket: ptr(uint64(0))}, false, true},
 		{"state", MRFilter{State: ptr(MRStateAdvertised)}, true, false},
 		{"connection", MRFilter{ConnID: ptr(uint32(12))}, true, false},
-		{"all", MRFilter{"rxe0", ptr(uint32(4711)), ptr(uint64(1 << 33)), ptr(MRStateAdvertised), ptr(uint32(12))}, true, false},
+		{"all", MRFilter{"rxe0", ptr(uint32(4711)), ptr(uint64(1 << 33)), ptr(MRStateAdvertised), ptr(uint32(12)), full.RKey, full.Age}, true, false},
+		{"R_Key", MRFilter{RKey: ptr(*full.RKey)}, true, false},
+		{"other R_Key", MRFilter{RKey: ptr(*full.RKey + 1)}, false, false},
+		{"age", MRFilter{OlderThan: full.Age}, true, false},
+		{"more age", MRFilter{OlderThan: full.Age + 1}, false, false},
 	} {
 		if got := tt.f.Match(full); got != tt.full {
 			t.Errorf("%s: full MR: %v", tt.name, got)

@@ -68,6 +68,25 @@ type SettingsChange struct {
 	MRAgeRevoke *bool
 }
 
+// Apply returns what becomes of settings by the change, if the kernel accepts it.
+func (s SettingsChange) Apply(to Settings) Settings {
+	assign(&to.VersionHeader, s.VersionHeader)
+	assign(&to.FeatureMask, s.FeatureMask)
+	assign(&to.MREngine, s.MREngine)
+	assign(&to.MRPoolMax, s.MRPoolMax)
+	assign(&to.MRSockMax, s.MRSockMax)
+	assign(&to.MRSockBytes, s.MRSockBytes)
+	assign(&to.MRMaxAge, s.MRMaxAge)
+	assign(&to.MRAgeRevoke, s.MRAgeRevoke)
+	return to
+}
+
+func assign[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
 // Settings reads all settings.
 func (c *Client) Settings(ctx context.Context) (Settings, error) {
 	return single(ctx, c, spec.CmdSettingsGet, nil, parseSettings)

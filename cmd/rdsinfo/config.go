@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -124,25 +125,22 @@ func setFeatureMask(ctx context.Context, c control, value string, to *gonl.Setti
 }
 
 func (a *app) configCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show or change the module's settings",
-		Long:  configHelp,
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return cli.Usagef("which one? config get or config set")
-		},
-	}
-	cmd.AddCommand(a.configGetCmd(), a.configSetCmd())
+	cmd := a.configGetCmd("config [show] [KEY]...")
+	cmd.Short = "Show or change the module's settings"
+	get := a.configGetCmd("get [KEY]...")
+	get.Aliases = []string{"show"}
+	cmd.AddCommand(get, a.configSetCmd())
 	return cmd
 }
 
-func (a *app) configGetCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "get [KEY]...",
-		Short: "Show all settings, or some",
+// configGetCmd makes the command once as "config" and once as "config get".
+func (a *app) configGetCmd(use string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: "Show all settings, or some (same as \"config\")",
 		Long:  configHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Args:  cobra.ArbitraryArgs,
+		RunE: a.shows(func(cmd *cobra.Command, args []string) error {
 			show := settings
 			if len(args) > 0 {
 				show = nil
@@ -161,9 +159,11 @@ func (a *app) configGetCmd() *cobra.Command {
 				}
 				return a.printSettings(show, now, len(args) == 1)
 			})
-		},
+		}),
 		ValidArgsFunction: completeSettings(func(setting) (string, bool) { return "", true }),
 	}
+	a.watchFlag(cmd)
+	return cmd
 }
 
 // printSettings prints key and value, or with bare only the value, which is
@@ -188,13 +188,14 @@ func (a *app) printSettings(show []setting, now gonl.Settings, bare bool) error 
 }
 
 func (a *app) configSetCmd() *cobra.Command {
-	return &cobra.Command{
+	var dryRun bool
+	cmd := &cobra.Command{
 		Use:   "set KEY=VALUE... | set KEY VALUE",
 		Short: "Change settings, all or none (needs CAP_NET_ADMIN)",
-		Long:  configHelp,
+		Long:  configHelp + "\n\n" + configSetHelp,
 		Example: "  rdsinfo config set version-header=off\n" +
 			"  rdsinfo config set feature-mask ext-types\n" +
-			"  rdsinfo config set mr-max-age-ms=90s mr-age-revoke=on",
+			"  rdsinfo config set mr-max-age-ms=90s mr-age-revoke=on --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Usagef("which setting? give KEY=VALUE, such as version-header=off")
@@ -203,28 +204,70 @@ func (a *app) configSetCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.with(func(c control) error {
-				var change gonl.SettingsChange
-				for _, p := range pairs {
-					if err := p.setting.set(cmd.Context(), c, p.value, &change); err != nil {
-						return err
-					}
-				}
-				if err := c.SetSettings(cmd.Context(), change); err != nil {
-					return withSupported(cmd.Context(), c, err)
-				}
-				if !a.json {
-					return nil
-				}
-				now, err := c.Settings(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return a.printSettings(settings, now, false)
-			})
+			return a.with(func(c control) error { return a.configSet(cmd.Context(), c, pairs, dryRun) })
 		},
 		ValidArgsFunction: completeSettings(func(s setting) (string, bool) { return "=", s.set != nil }),
 	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing, show what would change")
+	return cmd
+}
+
+const configSetHelp = `With --dry-run nothing changes; a line for each setting shows its value now and
+then, and what the module would refuse is refused. With --json it is a list of
+"key", "now" and "then"; without --dry-run, --json shows all settings as they are
+after the change.`
+
+// configSet makes the change, or shows what it would be.
+func (a *app) configSet(ctx context.Context, c control, pairs []assignment, dryRun bool) error {
+	var change gonl.SettingsChange
+	for _, p := range pairs {
+		if err := p.setting.set(ctx, c, p.value, &change); err != nil {
+			return err
+		}
+	}
+	if dryRun {
+		now, err := c.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		return a.printChange(pairs, now, change.Apply(now))
+	}
+	if err := c.SetSettings(ctx, change); err != nil {
+		return withSupported(ctx, c, err)
+	}
+	if !a.json {
+		return nil
+	}
+	now, err := c.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	return a.printSettings(settings, now, false)
+}
+
+// changeView is what would become of a setting, in JSON.
+type changeView struct {
+	Key  string `json:"key"`
+	Now  any    `json:"now"`
+	Then any    `json:"then"`
+}
+
+// printChange shows what a change would be.
+func (a *app) printChange(pairs []assignment, now, then gonl.Settings) error {
+	if no := then.FeatureMask &^ then.SupportedFeatures; no != 0 {
+		return fmt.Errorf("the module does not support %s; supported are: %s", no, then.SupportedFeatures)
+	}
+	views := []changeView{}
+	rows := [][]string{{"SETTING", "NOW", "THEN"}}
+	for _, p := range pairs {
+		s := p.setting
+		views = append(views, changeView{strings.ReplaceAll(s.key, "-", "_"), s.json(now), s.json(then)})
+		rows = append(rows, []string{s.key, s.text(now), s.text(then)})
+	}
+	if a.json {
+		return a.printJSON(views)
+	}
+	return a.printTable(rows)
 }
 
 // withSupported adds which features there are to a refusal of the mask.

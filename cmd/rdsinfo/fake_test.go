@@ -29,7 +29,7 @@ type fakeControl struct {
 	changes  []gonl.SettingsChange
 	revoked  []uint32
 	dropped  []uint32
-	gone     uint32 // a connection that ends before it is reset
+	gone     uint32 // a connection or MR that ends before it is hit
 	resets   int
 	closed   int
 }
@@ -89,6 +89,9 @@ func (f *fakeControl) RevokeMR(_ context.Context, id uint32) error {
 	if f.setErr != nil {
 		return f.setErr
 	}
+	if id == f.gone {
+		return &gonl.OpError{Op: "mr-revoke", Errno: syscall.ENOENT, Message: "no such MR", Attr: "id", Offset: 20}
+	}
 	f.revoked = append(f.revoked, id)
 	return f.err
 }
@@ -112,18 +115,7 @@ func (f *fakeControl) SetSettings(_ context.Context, c gonl.SettingsChange) erro
 		return f.setErr
 	}
 	f.changes = append(f.changes, c)
-	if c.VersionHeader != nil {
-		f.settings.VersionHeader = *c.VersionHeader
-	}
-	if c.FeatureMask != nil {
-		f.settings.FeatureMask = *c.FeatureMask
-	}
-	if c.MREngine != nil {
-		f.settings.MREngine = *c.MREngine
-	}
-	if c.MRMaxAge != nil {
-		f.settings.MRMaxAge = *c.MRMaxAge
-	}
+	f.settings = c.Apply(f.settings)
 	return nil
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"math/bits"
 	"net/netip"
@@ -75,6 +76,28 @@ func (f numberFlag[T]) Set(s string) error {
 
 func (f numberFlag[T]) Type() string { return f.kind }
 
+// keyFlag is an R_Key, in hexadecimal with 0x or in decimal.
+type keyFlag struct{ to **uint32 }
+
+func (f keyFlag) String() string {
+	if f.to == nil || *f.to == nil {
+		return ""
+	}
+	return fmt.Sprintf("0x%08x", **f.to)
+}
+
+func (f keyFlag) Set(s string) error {
+	n, err := strconv.ParseUint(s, 0, 32)
+	if err != nil {
+		return errors.New("an R_Key is a 32-bit number, as in the RKEY column")
+	}
+	key := uint32(n)
+	*f.to = &key
+	return nil
+}
+
+func (f keyFlag) Type() string { return "KEY" }
+
 // addrFlag is an address of an RDS socket.
 type addrFlag struct{ to *netip.Addr }
 
@@ -136,6 +159,8 @@ func mrFilterFlags(cmd *cobra.Command, f *gonl.MRFilter) {
 	fl.Var(textFlag[gonl.MRState, *gonl.MRState]{&f.State, "STATE"}, "state",
 		"only this state: "+strings.Join(mrStates[:len(mrStates)-1], ", ")+" or "+mrStates[len(mrStates)-1])
 	fl.Var(numberFlag[uint32]{&f.ConnID, "ID"}, "conn", "only MRs whose key went to this connection last")
+	fl.Var(keyFlag{&f.RKey}, "rkey", "only MRs with this R_Key, such as 0x0a12ff00 (needs CAP_NET_ADMIN)")
+	fl.DurationVar(&f.OlderThan, "older-than", 0, "only MRs that were registered this long ago, such as 90s or 10m")
 	completeFlags(cmd, map[string][]string{"state": mrStates})
 }
 

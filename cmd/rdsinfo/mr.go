@@ -25,7 +25,7 @@ CONN and PEER are those that a message carried the key to last. "-" is "none" or
 
 func (a *app) mrCmd() *cobra.Command {
 	cmd := a.mrShowCmd("mr [show] [ID]")
-	cmd.Short = "List memory regions, or show one; revoke one; counters"
+	cmd.Short = "List memory regions, or show one; revoke some; counters"
 	cmd.AddCommand(a.mrShowCmd("show [ID]"), a.mrRevokeCmd(), a.mrStatsCmd())
 	return cmd
 }
@@ -42,8 +42,8 @@ func (a *app) mrShowCmd(use string) *cobra.Command {
 			"  rdsinfo mr show 12",
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.shows(func(cmd *cobra.Command, args []string) error {
-			if filter.ConnID != nil && *filter.ConnID == 0 {
-				return cli.Usagef("--conn is a number from the ID column of \"rdsinfo conn\" (1 or more)")
+			if err := checkMRFilter(filter); err != nil {
+				return err
 			}
 			if len(args) == 0 {
 				return a.mrList(cmd, filter)
@@ -61,9 +61,20 @@ func (a *app) mrShowCmd(use string) *cobra.Command {
 	return cmd
 }
 
+// checkMRFilter refuses what no MR can be.
+func checkMRFilter(f gonl.MRFilter) error {
+	switch {
+	case f.ConnID != nil && *f.ConnID == 0:
+		return cli.Usagef("--conn is a number from the ID column of \"rdsinfo conn\" (1 or more)")
+	case f.OlderThan < 0:
+		return cli.Usagef("--older-than must not be negative")
+	}
+	return nil
+}
+
 func (a *app) mrList(cmd *cobra.Command, f gonl.MRFilter) error {
 	return a.with(func(c control) error {
-		list, err := c.MRs(cmd.Context(), f)
+		list, err := listMRs(cmd.Context(), c, f)
 		// What there is of an incomplete list is better than nothing.
 		if err != nil && !errors.Is(err, gonl.ErrPartial) {
 			return err
@@ -89,23 +100,4 @@ func (a *app) mrOne(cmd *cobra.Command, id uint32, f gonl.MRFilter) error {
 		}
 		return a.printTable(detailsOf(mrColumns, &m))
 	})
-}
-
-func (a *app) mrRevokeCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "revoke ID",
-		Short: "Invalidate an MR and unpin its memory (needs CAP_NET_ADMIN)",
-		Long: `Invalidate an MR and unpin its memory. When the command returns, no peer can
-reach the memory any more; a peer that tries has its connection reset. The
-application keeps the MR in name until it frees it or closes its socket.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("MR", args[0])
-			if err != nil {
-				return err
-			}
-			return a.with(func(c control) error { return c.RevokeMR(cmd.Context(), id) })
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
 }

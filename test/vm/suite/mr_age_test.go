@@ -112,13 +112,22 @@ func testMRAge(outer *pair) func(*testing.T) {
 		p.wantUnpinned(list[1].MR.ID, "expired")
 		lockedOut(third)
 
-		// By an operator.
+		// By an operator, who names it by its number or by its key.
 		p.run(p.a, "rdsinfo", "config", "set", "mr-max-age-ms=0")
 		monitor = p.monitorMRs(2)
 		for _, flags := range []rds.Flags{rds.ReadWrite, rds.UseOnce | rds.ReadWrite} {
 			cookie := owner.mapTo(peerAddr, 4096, flags, "mapped")
 			m := p.wantState(p.a, cookie, "advertised")
-			p.run(p.a, "rdsinfo", "mr", "revoke", fmt.Sprint(m.ID))
+			if m.RKey == nil {
+				t.Fatalf("root is not shown the R_Key: %+v", m)
+			}
+			by := []string{fmt.Sprint(m.ID)}
+			if flags&rds.UseOnce != 0 {
+				by = []string{"--rkey", fmt.Sprintf("%#x", *m.RKey), "--older-than", "0s"}
+			}
+			if out := p.run(p.a, append([]string{"rdsinfo", "mr", "revoke"}, by...)...); !strings.HasPrefix(out, fmt.Sprintf("revoked: MR %d ", m.ID)) {
+				t.Errorf("mr revoke %v: %s", by, out)
+			}
 			p.wantUnpinned(m.ID, "revoked")
 			lockedOut(cookie)
 		}
