@@ -54,6 +54,7 @@ Exit codes:
 
 // app is what the commands share.
 type app struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	dial           func() (control, error)
 	info           func() (info, error)
@@ -71,7 +72,7 @@ type app struct {
 // newApp makes what runs on this host's kernel.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
-		stdout: stdout, stderr: stderr, dial: dialKernel, info: openInfo, proc: procfs.DefaultMountPoint,
+		stdin: os.Stdin, stdout: stdout, stderr: stderr, dial: dialKernel, info: openInfo, proc: procfs.DefaultMountPoint,
 		ask: askTerminal(os.Stdin, stderr),
 	}
 }
@@ -162,7 +163,7 @@ func (a *app) root() *cobra.Command {
 				return a.printVersion(c.Context())
 			}
 			c.PrintErrln(cli.HelpText(c))
-			return cli.Usagef("which command? conn, sock, queue, mr, pool, stats, exthdr, config, monitor or version")
+			return cli.Usagef("which command? conn, sock, queue, mr, pool, stats, exthdr, config, monitor, decode or version")
 		},
 	}
 	cmd.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsinfo version\"")
@@ -171,7 +172,7 @@ func (a *app) root() *cobra.Command {
 	})
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON instead of text")
 	cmd.AddCommand(a.connCmd(), a.sockCmd(), a.queueCmd(), a.mrCmd(), a.poolCmd(), a.statsCmd(), a.exthdrCmd(),
-		a.configCmd(), a.monitorCmd(), a.versionCmd())
+		a.configCmd(), a.monitorCmd(), a.decodeCmd(), a.versionCmd())
 	return cmd
 }
 
@@ -190,6 +191,13 @@ func (a *app) print(b []byte) error {
 		return fmt.Errorf("%w: %w", cli.ErrOutput, err)
 	}
 	return nil
+}
+
+// writeJSONLine writes v on one line.
+func writeJSONLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // printJSON writes v in full, for people as well as programs.

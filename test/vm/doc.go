@@ -30,7 +30,7 @@
 //		...
 //		b.Link(0).Restore()
 //		res, err := server.Stop(syscall.SIGINT)
-//		trace, err := wire.Analyse(wires.Frames(), ether.FromNode)
+//		trace, err := wire.Analyse(ether.View(wires.Frames(), ether.FromNode))
 //		for _, c := range trace.Conns { c.First(addrA).Find(wire.ExtVersion) ... }
 //	}
 //
@@ -71,7 +71,7 @@
 // since QEMU was started in front), qemu.log, which begins with the exact
 // command line, and repeat.sh, which boots the same VM by hand. The captures lie
 // next to them. They stay until the test runs again.
-// "go run ./test/vm/cmd/rdsdump FILE" prints what a capture has of RDS, and
+// "rdsinfo decode --direction in FILE" prints what a capture has of RDS, and
 // "go run ./test/vm/cmd/vmrun" runs a script on VMs for an experiment.
 //
 // # Several tests on the same VMs

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/agent"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // An operator resets a connection, and each side says why it went down.

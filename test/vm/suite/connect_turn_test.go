@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // Both sides of a connection lose it at the same moment, and both connect again. They

@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"slices"
 
-	"github.com/rds-ext/rds_ext/test/vm/wire"
+	"github.com/rds-ext/rds_ext/internal/wire"
 )
 
 // Offsets in a frame with an RDS message over RoCE, without IP options.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // hostileExt is an extension space that no honest peer sends.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/agent"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // bootIPv6 boots two nodes with our modules whose first address is of IPv6; the

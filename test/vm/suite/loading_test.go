@@ -5,8 +5,8 @@ package suite
 import (
 	"testing"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 func (p *pair) load(n *vm.Node) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // Plain messages while 2 % of the packets are lost, 2 % come twice and 2 % out

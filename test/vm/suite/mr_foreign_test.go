@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/rds-ext/rds_ext/gonl/rds"
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
 	"github.com/rds-ext/rds_ext/test/vm/tools/mrprobe/api"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // A trio is a pair and a third node.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/rds-ext/rds_ext/gonl/rds"
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // mrEnds are the ways to an end among the counters of the MR engine.

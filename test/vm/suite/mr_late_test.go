@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/rds-ext/rds_ext/gonl/rds"
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
 	"github.com/rds-ext/rds_ext/test/vm/tools/mrprobe/api"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // patientRDS are our modules with as many repetitions of a packet as there can

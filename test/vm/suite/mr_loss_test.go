@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // Every 150th packet is dropped in both directions for 10 s, under use-once RDMA,

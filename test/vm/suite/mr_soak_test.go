@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/agent"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // soakTime is how long TestMRSoak makes things happen. 0 is a minute, and ten on a

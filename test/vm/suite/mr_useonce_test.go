@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/rds-ext/rds_ext/gonl/rds"
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/tools/mrprobe/api"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // Use-once MRs over a connection on which remote invalidation is agreed, and on

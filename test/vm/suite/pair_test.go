@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
 	"github.com/rds-ext/rds_ext/test/vm/agent"
 	"github.com/rds-ext/rds_ext/test/vm/ether"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // limit bounds a test; each wait inside it is bounded by its context, and waits
@@ -268,7 +268,7 @@ func (p *pair) trace(c *ether.Capture) *wire.Trace {
 	if err := c.Close(); err != nil {
 		p.Fatal(err)
 	}
-	tr, err := wire.Analyse(c.Frames(), ether.FromNode)
+	tr, err := wire.Analyse(ether.View(c.Frames(), ether.FromNode))
 	if err != nil {
 		p.Fatal(err)
 	}

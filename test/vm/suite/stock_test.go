@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // A stock node and one with rds_ext work together: the patched one is told that

@@ -5,8 +5,8 @@ package suite
 import (
 	"testing"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 // The distribution's own rds_tcp.ko loads on top of our rds.ko and carries

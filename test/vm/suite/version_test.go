@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rds-ext/rds_ext/internal/wire"
 	"github.com/rds-ext/rds_ext/test/vm"
-	"github.com/rds-ext/rds_ext/test/vm/wire"
 )
 
 const (

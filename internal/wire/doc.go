@@ -8,5 +8,6 @@
 // UDP and TCP are decoded by gopacket, which has nothing for InfiniBand.
 //
 // [Decode] looks at one frame; [Match] turns a predicate on its result into one
-// for the switch's rules. [Analyse] follows the connections of a whole capture.
+// for rules. [ReadCapture] reads files, a [Follower] follows the connections in
+// them, and [Analyse] does so with all of a capture at once.
 package wire

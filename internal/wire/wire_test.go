@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/gopacket/gopacket/layers"
-
-	"github.com/rds-ext/rds_ext/test/vm/ether"
 )
 
 func TestHeader(t *testing.T) {
@@ -357,26 +355,6 @@ func TestShortSendIsCounted(t *testing.T) {
 	r.roce(addrA, addrB, SendOnly, 18, 1, nil, make([]byte, HeaderLen-1))
 	if tr := r.analyse(); tr.Undecoded != 1 || tr.FirstError == nil || len(tr.Messages) != 0 {
 		t.Errorf("%d undecoded, %v", tr.Undecoded, tr.FirstError)
-	}
-}
-
-func TestLostFramesAreOnlyInTheSendersView(t *testing.T) {
-	r := &recording{t: t}
-	r.connect(handshake{idA: 1, idB: 2, qpA: 17, qpB: 18, psnA: 1})
-	r.roce(addrA, addrB, SendOnly, 18, 1, nil, rdsHeader(1, 0, 0))
-	for _, f := range slices.Clone(r.frames) {
-		f.Dir = ether.ToNode
-		r.frames = append(r.frames, f)
-	}
-	r.frames[len(r.frames)-1].Lost = "rule"
-	for view, want := range map[ether.Dir]int{ether.FromNode: 1, ether.ToNode: 0} {
-		tr, err := Analyse(r.all(), view)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(tr.Messages) != want || len(tr.Conns) != 1 {
-			t.Errorf("%v: %d messages on %d connections, want %d on 1", view, len(tr.Messages), len(tr.Conns), want)
-		}
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"iter"
 	"net/netip"
 	"time"
-
-	"github.com/rds-ext/rds_ext/test/vm/ether"
 )
 
 // Transport is what an RDS connection runs over.
@@ -31,12 +29,9 @@ type Trace struct {
 	Messages []*Message
 	// RDMA are the RDMA reads and writes that were requested.
 	RDMA []*RDMAOp
-	// Undecoded counts frames that are RoCE or IP by their headers and still could
-	// not be decoded, such as corrupted ones. FirstError is about the first.
-	Undecoded  int
+	Counts
+	// FirstError is about the first frame that was counted as undecoded.
 	FirstError error
-
-	n int // frames of the view so far
 }
 
 // A Conn is one incarnation of a connection: a pair of queue pairs from a REQ
@@ -52,6 +47,8 @@ type Conn struct {
 	// was answered.
 	Established bool
 	PathMTU     int // bytes; IB, 0 if not known
+	// ServiceID is what it was set up for; IB, 0 if not known.
+	ServiceID uint64
 	// Messages are its RDS messages in both directions.
 	Messages []*Message
 
@@ -87,6 +84,18 @@ func (c *Conn) First(a netip.Addr) *Message {
 	return nil
 }
 
+// Services of the RDMA communication manager, and the ports of it that RDS uses.
+const (
+	cmaServiceTCP = 0x0106 << 16
+	portRDSIPv4   = 18634
+	portRDSIPv6   = 16385
+)
+
+// foreign tells whether it was seen to be set up for anything but RDS.
+func (c *Conn) foreign() bool {
+	return c.ServiceID != 0 && c.ServiceID != cmaServiceTCP|portRDSIPv4 && c.ServiceID != cmaServiceTCP|portRDSIPv6
+}
+
 // place finds out which fragment of its message m is. Other messages, such as
 // bare acknowledgements, can come between two fragments.
 func (c *Conn) place(m *Message) {
@@ -94,9 +103,9 @@ func (c *Conn) place(m *Message) {
 		c.open = make(map[netip.Addr]*Message)
 	}
 	if o := c.open[m.Src]; o != nil && o.Sequence == m.Sequence && o.Len == m.Len {
-		m.Fragment, m.before = o.Fragment+1, o.before+len(o.Payload)
+		m.Fragment, m.before = o.Fragment+1, o.before+o.Bytes
 	}
-	switch complete := m.before+len(m.Payload) >= int(m.Len); {
+	switch complete := m.before+m.Bytes >= int(m.Len); {
 	case !complete:
 		c.open[m.Src] = m
 	case m.Fragment > 0:
@@ -130,6 +139,9 @@ type Message struct {
 	// Payload is what follows the header. Over IB a long message has several
 	// fragments, each with up to 4 KiB.
 	Payload []byte
+	// Bytes is the length of the payload on the wire, which is more than Payload
+	// has where the capture has only the beginning of packets.
+	Bytes int
 	// Fragment counts the fragments of a message over IB from 0.
 	Fragment int
 	DestQP   uint32 // IB
@@ -157,47 +169,25 @@ type RDMAOp struct {
 	Answered int
 }
 
-// Analyse follows the connections of a capture as one side of the switch sees
-// them. FromNode is what the nodes sent, including what was then lost; ToNode is
-// what they received. Packets that a queue pair or TCP sends again count once.
-func Analyse(frames iter.Seq2[ether.Frame, error], view ether.Dir) (*Trace, error) {
-	t := new(Trace)
-	ib, tcp := newIBFollower(t), newTCPFollower(t)
+// Analyse follows the connections of a whole capture. Packets that a queue pair
+// or TCP sends again count once.
+func Analyse(frames iter.Seq2[Frame, error]) (*Trace, error) {
+	t, fo := new(Trace), NewFollower()
+	fo.OnConn = func(c *Conn) { t.Conns = append(t.Conns, c) }
+	fo.OnCM = func(e CMEvent) { t.CM = append(t.CM, e) }
+	fo.OnOperation = func(op *RDMAOp) { t.RDMA = append(t.RDMA, op) }
+	fo.OnMessage = func(m *Message) {
+		t.Messages = append(t.Messages, m)
+		m.Conn.Messages = append(m.Conn.Messages, m)
+	}
+	var failed error
 	for f, err := range frames {
 		if err != nil {
-			return t, err
+			failed = err
+			break
 		}
-		if f.Dir != view || view == ether.ToNode && f.Lost != "" {
-			continue
-		}
-		t.n++
-		p, err := Decode(f.Data)
-		if err != nil {
-			if t.Undecoded++; t.FirstError == nil {
-				t.FirstError = err
-			}
-			continue
-		}
-		switch {
-		case p.RoCE != nil:
-			ib.packet(f, p)
-		case IsRDSTCP(p):
-			tcp.segment(f, p)
-		}
+		fo.Frame(f)
 	}
-	return t, nil
-}
-
-func (t *Trace) addMessage(m *Message) {
-	m.N = t.n
-	m.Conn.place(m)
-	t.Messages = append(t.Messages, m)
-	m.Conn.Messages = append(m.Conn.Messages, m)
-}
-
-// undecodable counts what looks like RDS and is not.
-func (t *Trace) undecodable(err error) {
-	if t.Undecoded++; t.FirstError == nil {
-		t.FirstError = err
-	}
+	t.Counts, t.FirstError = fo.Counts, fo.FirstError
+	return t, failed
 }

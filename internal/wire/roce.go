@@ -107,8 +107,12 @@ type RoCE struct {
 	// Invalidate is the key that a SEND with invalidate names.
 	Invalidate *uint32
 	Payload    []byte // without padding and checksum
-	ICRC       uint32 // as it stands there; not verified
-	CM         *CM    // in a datagram to queue pair 1
+	// Bytes is the length of the payload on the wire, which is more than Payload
+	// has if the capture has only the beginning of the packet: Truncated.
+	Bytes     int
+	Truncated bool
+	ICRC      uint32 // as it stands there; not verified; 0 if truncated
+	CM        *CM    // in a datagram to queue pair 1
 }
 
 // RETH says what an RDMA operation reads or writes.
@@ -160,7 +164,8 @@ func (c *cursor) take(n int, what string) []byte {
 
 func uint24(b []byte) uint32 { return uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2]) }
 
-func decodeRoCE(b []byte) (*RoCE, error) {
+// decodeRoCE decodes a packet that had the given length on the wire.
+func decodeRoCE(b []byte, length int) (*RoCE, error) {
 	be := binary.BigEndian
 	c := &cursor{b: b}
 	h := c.take(12, "base header")
@@ -192,12 +197,18 @@ func decodeRoCE(b []byte) (*RoCE, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if len(c.b) < pad+icrcLen {
-		return nil, fmt.Errorf("InfiniBand packet: %d bytes left for padding of %d and the checksum", len(c.b), pad)
+	// What lacks of the packet lacks at its end.
+	left := len(c.b) + max(0, length-len(b))
+	if left < pad+icrcLen {
+		return nil, fmt.Errorf("InfiniBand packet: %d bytes left for padding of %d and the checksum", left, pad)
 	}
-	end := len(c.b) - icrcLen
-	r.ICRC = be.Uint32(c.b[end:])
-	r.Payload = c.b[: end-pad : end-pad]
+	r.Bytes = left - pad - icrcLen
+	r.Truncated = left > len(c.b)
+	if !r.Truncated {
+		r.ICRC = be.Uint32(c.b[left-icrcLen:])
+	}
+	end := min(r.Bytes, len(c.b))
+	r.Payload = c.b[:end:end]
 	if r.DETH != nil && r.DestQP == 1 {
 		r.CM = decodeCM(r.Payload)
 	}

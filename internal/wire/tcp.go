@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
-
-	"github.com/rds-ext/rds_ext/test/vm/ether"
 )
 
 // maxTCPMessage is the longest RDS message that is taken for one, in bytes. A
@@ -27,15 +25,15 @@ type stream struct {
 }
 
 type tcpFollower struct {
-	t       *Trace
+	t       *Follower
 	streams map[streamKey]*stream
 }
 
-func newTCPFollower(t *Trace) *tcpFollower {
+func newTCPFollower(t *Follower) *tcpFollower {
 	return &tcpFollower{t: t, streams: make(map[streamKey]*stream)}
 }
 
-func (tf *tcpFollower) segment(f ether.Frame, p *Packet) {
+func (tf *tcpFollower) segment(f Frame, p *Packet) {
 	s := p.TCP
 	k := streamKey{netip.AddrPortFrom(p.Src, s.SrcPort), netip.AddrPortFrom(p.Dst, s.DstPort)}
 	back := streamKey{k.dst, k.src}
@@ -47,7 +45,18 @@ func (tf *tcpFollower) segment(f ether.Frame, p *Packet) {
 	if st == nil || len(s.Payload) == 0 {
 		return // a connection that is older than the capture cannot be read
 	}
+	if st.broken {
+		return
+	}
 	st.add(s.Seq, s.Payload)
+	if s.Truncated || st.pending() > maxPending {
+		if !s.Truncated {
+			tf.t.undecodable(fmt.Errorf("from %v: %w", k.src, errPending))
+		}
+		tf.drain(st, f, p)
+		st.giveUp()
+		return
+	}
 	tf.drain(st, f, p)
 }
 
@@ -67,7 +76,7 @@ func (tf *tcpFollower) open(at time.Time, k, back streamKey, s *Segment) {
 		Active:  Endpoint{Addr: k.src.Addr(), Port: k.src.Port()},
 		Passive: Endpoint{Addr: k.dst.Addr(), Port: k.dst.Port()},
 	}
-	tf.t.Conns = append(tf.t.Conns, st.conn)
+	tf.t.conn(st.conn)
 }
 
 // add takes a piece of the stream, which may be old, or early.
@@ -95,15 +104,28 @@ func (st *stream) add(seq uint32, b []byte) {
 	}
 }
 
+// pending is how much is kept that cannot be read yet.
+func (st *stream) pending() int {
+	n := len(st.buf)
+	for _, b := range st.later {
+		n += len(b)
+	}
+	return n
+}
+
+// giveUp reads no more of the stream: there is no way to find where the next
+// message begins.
+func (st *stream) giveUp() { st.broken, st.buf, st.later = true, nil, nil }
+
 // drain takes complete messages off the front of the stream.
-func (tf *tcpFollower) drain(st *stream, f ether.Frame, p *Packet) {
+func (tf *tcpFollower) drain(st *stream, f Frame, p *Packet) {
 	for !st.broken && len(st.buf) >= HeaderLen {
 		h, err := DecodeHeader(st.buf)
 		if err == nil && h.Len > maxTCPMessage {
 			err = fmt.Errorf("RDS message of %d bytes over TCP from %v: out of step", h.Len, p.Src)
 		}
 		if err != nil {
-			st.broken = true
+			st.giveUp()
 			tf.t.undecodable(err)
 			return
 		}
@@ -111,8 +133,8 @@ func (tf *tcpFollower) drain(st *stream, f ether.Frame, p *Packet) {
 		if len(st.buf) < n {
 			return
 		}
-		tf.t.addMessage(&Message{
-			Time: f.Time, Link: f.Link, Src: p.Src, Dst: p.Dst, Conn: st.conn, Header: h,
+		tf.t.message(&Message{
+			Time: f.Time, Link: f.Link, Src: p.Src, Dst: p.Dst, Conn: st.conn, Header: h, Bytes: int(h.Len),
 			Payload: append([]byte(nil), st.buf[HeaderLen:n]...),
 		})
 		st.buf = st.buf[n:]

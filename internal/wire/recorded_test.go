@@ -3,49 +3,48 @@
 package wire
 
 import (
-	"compress/gzip"
-	"io"
+	"iter"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/rds-ext/rds_ext/test/vm/ether"
 )
 
-// recorded unpacks a capture of two VMs with Debian's kernel 6.1 while "rdsmr
-// stress" ran: connect-6.1 with the distribution's RDS modules, connect-ipv6-6.1
-// with ours before they had remote invalidation, invalidate-6.1 with it.
-func recorded(t *testing.T, capture string) string {
+// recorded analyses what the nodes have sent in a capture of two VMs with Debian's
+// kernel 6.1 while "rdsmr stress" ran: connect-6.1 with the distribution's RDS
+// modules, connect-ipv6-6.1 with ours before they had remote invalidation,
+// invalidate-6.1 with it.
+func recorded(t *testing.T, capture string) *Trace {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", capture+".pcapng.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
+	tr, err := Analyse(inbound(ReadCapture(f, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
+	return tr
+}
+
+// inbound are the frames that came in at the interfaces of the switch. The same
+// went out at another.
+func inbound(frames iter.Seq2[Frame, error]) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
+		for f, err := range frames {
+			if (err != nil || f.Direction == Inbound) && !yield(f, err) {
+				return
+			}
+		}
 	}
-	name := filepath.Join(t.TempDir(), "connect.pcapng")
-	if err := os.WriteFile(name, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
 
 // TestRecordedConnection holds the reading of the protocol against what kernels
 // really send.
 func TestRecordedConnection(t *testing.T) {
-	tr, err := Analyse(ether.ReadFile(recorded(t, "connect-6.1")), ether.FromNode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := recorded(t, "connect-6.1")
 	if tr.Undecoded != 0 {
 		t.Errorf("%d undecoded: %v", tr.Undecoded, tr.FirstError)
 	}
@@ -84,10 +83,7 @@ func TestRecordedConnection(t *testing.T) {
 // TestRecordedIPv6: the same over IPv6, between two nodes that announce
 // themselves.
 func TestRecordedIPv6(t *testing.T) {
-	tr, err := Analyse(ether.ReadFile(recorded(t, "connect-ipv6-6.1")), ether.FromNode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := recorded(t, "connect-ipv6-6.1")
 	if tr.Undecoded != 0 || len(tr.Conns) != 1 {
 		t.Fatalf("%d connections, %d frames undecoded: %v", len(tr.Conns), tr.Undecoded, tr.FirstError)
 	}
@@ -121,10 +117,7 @@ func TestRecordedIPv6(t *testing.T) {
 // TestRecordedInvalidation: each key is advertised with leave, used once, and
 // invalidated by the message that names it.
 func TestRecordedInvalidation(t *testing.T) {
-	tr, err := Analyse(ether.ReadFile(recorded(t, "invalidate-6.1")), ether.FromNode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := recorded(t, "invalidate-6.1")
 	if tr.Undecoded != 0 || len(tr.Conns) != 1 {
 		t.Fatalf("%d connections, %d frames undecoded: %v", len(tr.Conns), tr.Undecoded, tr.FirstError)
 	}

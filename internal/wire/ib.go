@@ -5,8 +5,6 @@ package wire
 import (
 	"fmt"
 	"net/netip"
-
-	"github.com/rds-ext/rds_ext/test/vm/ether"
 )
 
 // flowKey names the requests that one side sends to a queue pair of the other.
@@ -21,7 +19,8 @@ type flow struct {
 	next uint32 // expected sequence number
 	sure bool   // whether next is known
 	send *Message
-	data []byte
+	data []byte // of the SEND under way
+	size int    // of it on the wire
 }
 
 // cmKey names a connection that is being set up, by the active side.
@@ -38,7 +37,7 @@ type readKey struct {
 }
 
 type ibFollower struct {
-	t       *Trace
+	t       *Follower
 	flows   map[flowKey]*flow
 	reads   map[readKey]*RDMAOp // those that are not answered
 	reqs    map[cmKey]CMEvent
@@ -46,14 +45,14 @@ type ibFollower struct {
 	unknown map[[2]netip.Addr]*Conn // connections older than the capture
 }
 
-func newIBFollower(t *Trace) *ibFollower {
+func newIBFollower(t *Follower) *ibFollower {
 	return &ibFollower{
 		t: t, flows: make(map[flowKey]*flow), reads: make(map[readKey]*RDMAOp), reqs: make(map[cmKey]CMEvent),
 		conns: make(map[cmKey]*Conn), unknown: make(map[[2]netip.Addr]*Conn),
 	}
 }
 
-func (ib *ibFollower) packet(f ether.Frame, p *Packet) {
+func (ib *ibFollower) packet(f Frame, p *Packet) {
 	switch {
 	case p.RoCE.CM != nil:
 		ib.manager(CMEvent{Time: f.Time, Src: p.Src, Dst: p.Dst, CM: p.RoCE.CM})
@@ -65,7 +64,7 @@ func (ib *ibFollower) packet(f ether.Frame, p *Packet) {
 }
 
 func (ib *ibFollower) manager(e CMEvent) {
-	ib.t.CM = append(ib.t.CM, e)
+	ib.t.manager(e)
 	switch e.Type {
 	case CMReq:
 		// Repeated until it is answered; the first says when.
@@ -90,19 +89,19 @@ func (ib *ibFollower) manager(e CMEvent) {
 // accepted begins a connection with both its flows.
 func (ib *ibFollower) accepted(k cmKey, req, rep CMEvent) {
 	c := &Conn{
-		Transport: IB, Start: rep.Time, PathMTU: req.PathMTU,
+		Transport: IB, Start: rep.Time, PathMTU: req.PathMTU, ServiceID: req.ServiceID,
 		Active:  Endpoint{Addr: req.Src, QPN: req.QPN},
 		Passive: Endpoint{Addr: rep.Src, QPN: rep.QPN},
 	}
 	ib.conns[k] = c
-	ib.t.Conns = append(ib.t.Conns, c)
+	ib.t.conn(c)
 	// Each side says where the numbers of what it will receive begin.
 	ib.flows[flowKey{req.Src, rep.Src, rep.QPN}] = &flow{conn: c, next: rep.StartPSN, sure: true}
 	ib.flows[flowKey{rep.Src, req.Src, req.QPN}] = &flow{conn: c, next: req.StartPSN, sure: true}
 }
 
 // request takes a packet of a SEND, WRITE or READ request.
-func (ib *ibFollower) request(f ether.Frame, p *Packet) {
+func (ib *ibFollower) request(f Frame, p *Packet) {
 	r := p.RoCE
 	k := flowKey{p.Src, p.Dst, r.DestQP}
 	fl := ib.flows[k]
@@ -110,16 +109,20 @@ func (ib *ibFollower) request(f ether.Frame, p *Packet) {
 		fl = &flow{conn: ib.older(p.Src, p.Dst)}
 		ib.flows[k] = fl
 	}
+	if fl.conn.foreign() {
+		ib.t.Foreign++
+		return
+	}
 	if !fl.expects(r) {
 		return
 	}
 	switch {
 	case r.RETH != nil:
 		op := &RDMAOp{
-			Time: f.Time, N: ib.t.n, Link: f.Link, Src: p.Src, Dst: p.Dst, Conn: fl.conn,
+			Time: f.Time, N: ib.t.Frames, Link: f.Link, Src: p.Src, Dst: p.Dst, Conn: fl.conn,
 			Read: r.Opcode == ReadRequest, RETH: *r.RETH, PSN: r.PSN,
 		}
-		ib.t.RDMA = append(ib.t.RDMA, op)
+		ib.t.operation(op)
 		if op.Read && fl.sure {
 			ib.reads[readKey{fl.conn, p.Src, (fl.next - 1) & psnMask}] = op
 		}
@@ -137,7 +140,7 @@ func (ib *ibFollower) answered(p *Packet) {
 	}
 	k := readKey{fl.conn, p.Dst, p.RoCE.PSN}
 	if op := ib.reads[k]; op != nil {
-		op.Answered = ib.t.n
+		op.Answered = ib.t.Frames
 		delete(ib.reads, k)
 	}
 }
@@ -153,7 +156,7 @@ func (ib *ibFollower) older(a, b netip.Addr) *Conn {
 	if c == nil {
 		c = &Conn{Transport: IB, Active: Endpoint{Addr: k[0]}, Passive: Endpoint{Addr: k[1]}, Established: true}
 		ib.unknown[k] = c
-		ib.t.Conns = append(ib.t.Conns, c)
+		ib.t.conn(c)
 	}
 	return c
 }
@@ -193,26 +196,34 @@ func (fl *flow) takes(r *RoCE) uint32 {
 }
 
 // piece adds a packet to the SEND under way.
-func (ib *ibFollower) piece(fl *flow, f ether.Frame, p *Packet) {
+func (ib *ibFollower) piece(fl *flow, f Frame, p *Packet) {
 	r := p.RoCE
 	if r.Opcode.starts() {
-		fl.send, fl.data = &Message{Src: p.Src, Dst: p.Dst, Conn: fl.conn, DestQP: r.DestQP, PSN: r.PSN}, nil
+		fl.send, fl.data, fl.size = &Message{Src: p.Src, Dst: p.Dst, Conn: fl.conn, DestQP: r.DestQP, PSN: r.PSN}, nil, 0
 	}
 	if fl.send == nil {
 		return // its beginning is older than the capture
 	}
-	fl.data = append(fl.data, r.Payload...)
+	// Behind a truncated packet, what follows would stand in the wrong place.
+	if fl.size == len(fl.data) {
+		fl.data = append(fl.data, r.Payload...)
+	}
+	if fl.size += r.Bytes; fl.size > maxPending {
+		fl.send, fl.data = nil, nil
+		ib.t.undecodable(fmt.Errorf("from %v to queue pair %d: %w", p.Src, r.DestQP, errPending))
+		return
+	}
 	if !r.Opcode.ends() {
 		return
 	}
-	m := fl.send
-	fl.send = nil
+	m, data := fl.send, fl.data
+	fl.send, fl.data = nil, nil
 	m.Time, m.Link, m.Invalidate = f.Time, f.Link, r.Invalidate
 	var err error
-	if m.Header, err = DecodeHeader(fl.data); err != nil {
+	if m.Header, err = DecodeHeader(data); err != nil {
 		ib.t.undecodable(fmt.Errorf("SEND from %v to queue pair %d: %w", m.Src, m.DestQP, err))
 		return
 	}
-	m.Payload = fl.data[HeaderLen:]
-	ib.t.addMessage(m)
+	m.Payload, m.Bytes = data[HeaderLen:], fl.size-HeaderLen
+	ib.t.message(m)
 }

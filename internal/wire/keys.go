@@ -4,7 +4,9 @@ package wire
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 )
 
 // A Key is the life of an R_Key on one connection, from the message that offers
@@ -24,6 +26,8 @@ type Key struct {
 	Releases []*Message
 	// Invalidations are the SENDs with invalidate that name it.
 	Invalidations []*Message
+
+	order int
 }
 
 // keyName is what tells keys apart at one time.
@@ -36,49 +40,81 @@ type keyName struct {
 // Keys follows the R_Keys of all connections, in the order in which they are
 // first seen.
 func (t *Trace) Keys() []*Key {
-	ks := keyFollower{now: make(map[keyName]*Key)}
+	ks := NewKeyFollower()
 	ops := t.RDMA
 	for _, m := range t.Messages {
 		for len(ops) > 0 && ops[0].N < m.N {
-			ks.operation(ops[0])
+			ks.Operation(ops[0])
 			ops = ops[1:]
 		}
-		ks.message(m)
+		ks.Message(m)
 	}
 	for _, op := range ops {
-		ks.operation(op)
+		ks.Operation(op)
 	}
-	return ks.all
+	return ks.All
 }
 
-type keyFollower struct {
-	now map[keyName]*Key
-	all []*Key
+// A KeyFollower follows R_Keys as a [Follower] meets them.
+type KeyFollower struct {
+	// All are the keys in the order in which they were first seen; none where there
+	// is OnDone.
+	All []*Key
+	// OnDone, where there is one, gets a key when its life is over: when its number
+	// is offered anew, or at the End.
+	OnDone func(*Key)
+
+	now   map[keyName]*Key
+	begun int
 }
+
+// NewKeyFollower makes one that has seen nothing.
+func NewKeyFollower() *KeyFollower { return &KeyFollower{now: make(map[keyName]*Key)} }
 
 // begin makes a new life for a key.
-func (ks *keyFollower) begin(n keyName) *Key {
+func (ks *KeyFollower) begin(n keyName) *Key {
 	k := &Key{RKey: n.rkey, Conn: n.conn, Owner: n.owner}
+	ks.begun++
+	k.order = ks.begun
+	if before := ks.now[n]; before != nil && ks.OnDone != nil {
+		ks.OnDone(before)
+	}
 	ks.now[n] = k
-	ks.all = append(ks.all, k)
+	if ks.OnDone == nil {
+		ks.All = append(ks.All, k)
+	}
 	return k
 }
 
-func (ks *keyFollower) get(n keyName) *Key {
+// End hands out the keys that are left, in the order in which they were first
+// seen.
+func (ks *KeyFollower) End() {
+	if ks.OnDone == nil {
+		return
+	}
+	left := slices.SortedFunc(maps.Values(ks.now), func(a, b *Key) int { return a.order - b.order })
+	clear(ks.now)
+	for _, k := range left {
+		ks.OnDone(k)
+	}
+}
+
+func (ks *KeyFollower) get(n keyName) *Key {
 	if k := ks.now[n]; k != nil {
 		return k
 	}
 	return ks.begin(n)
 }
 
-func (ks *keyFollower) operation(op *RDMAOp) {
+// Operation takes an operation.
+func (ks *KeyFollower) Operation(op *RDMAOp) {
 	k := ks.get(keyName{op.Conn, op.Dst, op.RKey})
 	k.RDMA = append(k.RDMA, op)
 }
 
-// message reads the extension headers of the first fragment alone, as the
+// Message takes a message. It reads the extension headers of the first fragment alone, as the
 // receiver does: each fragment has a copy.
-func (ks *keyFollower) message(m *Message) {
+func (ks *KeyFollower) Message(m *Message) {
 	if e := m.Find(ExtRDMA); e != nil && m.Fragment == 0 {
 		k := ks.get(keyName{m.Conn, m.Dst, e.RKey()})
 		k.Releases = append(k.Releases, m)
@@ -113,7 +149,7 @@ func (k *Key) CheckInvalidation() error {
 		return k.errorf("invalidated %d times", len(k.Invalidations))
 	case len(k.RDMA) == 0 || k.RDMA[0].N > m.N:
 		return k.errorf("invalidated by message %d without an RDMA operation before", m.Sequence)
-	case m.before+len(m.Payload) < int(m.Len):
+	case m.before+m.Bytes < int(m.Len):
 		return k.errorf("invalidated by fragment %d of message %d, which is not the last", m.Fragment, m.Sequence)
 	}
 	if e := m.Find(ExtRDMA); e == nil || e.RKey() != k.RKey {

@@ -12,8 +12,6 @@ import (
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
-
-	"github.com/rds-ext/rds_ext/test/vm/ether"
 )
 
 var (
@@ -27,11 +25,11 @@ var (
 // A recording is a capture made by hand.
 type recording struct {
 	t      *testing.T
-	frames []ether.Frame
+	frames []Frame
 }
 
-func (r *recording) all() iter.Seq2[ether.Frame, error] {
-	return func(yield func(ether.Frame, error) bool) {
+func (r *recording) all() iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
 		for _, f := range r.frames {
 			if !yield(f, nil) {
 				return
@@ -42,7 +40,7 @@ func (r *recording) all() iter.Seq2[ether.Frame, error] {
 
 func (r *recording) analyse() *Trace {
 	r.t.Helper()
-	t, err := Analyse(r.all(), ether.FromNode)
+	t, err := Analyse(r.all())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -55,7 +53,7 @@ func (r *recording) add(src netip.Addr, data []byte) {
 		link = "b"
 	}
 	at := time.Unix(1000, 0).Add(time.Duration(len(r.frames)) * time.Millisecond)
-	r.frames = append(r.frames, ether.Frame{Time: at, Link: link, Dir: ether.FromNode, Data: data})
+	r.frames = append(r.frames, Frame{Time: at, Link: link, Data: data})
 }
 
 // roce adds a RoCE packet: the headers behind the base header, and the payload.
