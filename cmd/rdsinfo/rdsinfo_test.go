@@ -110,6 +110,7 @@ func TestOutput(t *testing.T) {
 		"stats-names":         "stats ib recv_drop mr",
 		"stats-none":          "stats tcp",
 		"stem":                "so --port 4000",
+		"exporter-help":       "exporter --help",
 		"mr-wide":             "mr -d --pid 4711",
 		"mr-full":             "mr -dd",
 		"completion-queue":    "__completeNoDesc queue se",
