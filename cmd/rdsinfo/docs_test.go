@@ -31,7 +31,7 @@ func TestDocumentedTests(t *testing.T) {
 			sources.Write(b)
 		}
 	}
-	goldens := []string{"TestOutput", "TestCompat", "TestStockOutput"}
+	goldens := []string{"TestOutput", "TestCompat", "TestStockOutput", "TestPing"}
 	named := 0
 	for _, m := range regexp.MustCompile("`(Test[A-Za-z0-9]+)(?:/([^`]+))?`").FindAllStringSubmatch(string(doc), -1) {
 		named++

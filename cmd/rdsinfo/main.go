@@ -21,11 +21,19 @@ func main() {
 	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	a := newApp(os.Stdout, os.Stderr)
-	run := a.run
-	if filepath.Base(os.Args[0]) == compatName {
-		run = a.runCompat
-	}
-	code := run(ctx, os.Args[1:])
+	code := a.runAs(ctx, filepath.Base(os.Args[0]), os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// runAs executes a command line of the program of that name.
+func (a *app) runAs(ctx context.Context, name string, args []string) int {
+	switch name {
+	case compatName:
+		return a.runCompat(ctx, args)
+	case pingName:
+		return a.run(ctx, append([]string{"ping"}, args...))
+	default:
+		return a.run(ctx, args)
+	}
 }

@@ -111,6 +111,7 @@ func TestOutput(t *testing.T) {
 		"stats-none":          "stats tcp",
 		"stem":                "so --port 4000",
 		"exporter-help":       "exporter --help",
+		"ping-help":           "ping --help",
 		"mr-wide":             "mr -d --pid 4711",
 		"mr-full":             "mr -dd",
 		"completion-queue":    "__completeNoDesc queue se",

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ sockets, the messages in the queues and the counters, without rds_ext.ko, too.
 
 A command may be shortened to what no other begins with: "rdsinfo so" is "rdsinfo
 sock". Called as "rds-info", by a link of that name, it takes the options of that
-program (rds-info --help).
+program (rds-info --help); called as "rds-ping" it is "rdsinfo ping".
 
 Reading is for everybody, R_Keys aside; "config set", "conn reset", "mr revoke"
 and "pool reset-peaks" need CAP_NET_ADMIN (root).
@@ -58,6 +59,7 @@ type app struct {
 	stdout, stderr io.Writer
 	dial           func() (control, error)
 	info           func() (info, error)
+	listen         func(netip.AddrPort, rds.Config) (pingSocket, error)
 	proc           string // where procfs is mounted
 	// ask puts a question to whoever sits there; a script is not asked.
 	ask    func(question string) (yes bool, err error)
@@ -72,7 +74,7 @@ type app struct {
 // newApp makes what runs on this host's kernel.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
-		stdin: os.Stdin, stdout: stdout, stderr: stderr, dial: dialKernel, info: openInfo, proc: procfs.DefaultMountPoint,
+		stdin: os.Stdin, stdout: stdout, stderr: stderr, dial: dialKernel, info: openInfo, listen: listenRDS, proc: procfs.DefaultMountPoint,
 		ask: askTerminal(os.Stdin, stderr),
 	}
 }
@@ -163,7 +165,7 @@ func (a *app) root() *cobra.Command {
 				return a.printVersion(c.Context())
 			}
 			c.PrintErrln(cli.HelpText(c))
-			return cli.Usagef("which command? conn, sock, queue, mr, pool, stats, exthdr, config, monitor, decode, exporter or version")
+			return cli.Usagef("which command? conn, sock, queue, mr, pool, stats, exthdr, config, monitor, ping, decode, exporter or version")
 		},
 	}
 	cmd.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsinfo version\"")
@@ -172,7 +174,7 @@ func (a *app) root() *cobra.Command {
 	})
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON instead of text")
 	cmd.AddCommand(a.connCmd(), a.sockCmd(), a.queueCmd(), a.mrCmd(), a.poolCmd(), a.statsCmd(), a.exthdrCmd(),
-		a.configCmd(), a.monitorCmd(), a.decodeCmd(), a.exporterCmd(), a.versionCmd())
+		a.configCmd(), a.monitorCmd(), a.pingCmd(), a.decodeCmd(), a.exporterCmd(), a.versionCmd())
 	return cmd
 }
 

@@ -10,8 +10,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/address"
 	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 	"github.com/rds-ext/rds_ext/gonl/rds"
 )
@@ -38,30 +38,8 @@ func resolvePeer(ctx context.Context, s string, port uint16) (netip.AddrPort, er
 		}
 		host, port = h, uint16(n)
 	}
-	lookup, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	addrs, err := net.DefaultResolver.LookupNetIP(lookup, "ip", host)
-	if err != nil && ctx.Err() != nil {
-		return netip.AddrPort{}, errors.New("interrupted")
-	}
-	if err != nil {
-		return netip.AddrPort{}, cli.UsageError{Err: fmt.Errorf("peer %q is neither an address nor a known host: %w", s, err)}
-	}
-	return netip.AddrPortFrom(addrs[0].Unmap(), port), nil
-}
-
-// routeSource returns the local address from which the peer is reached. Nothing
-// is sent: connecting a UDP socket only asks the routing table.
-func routeSource(peer netip.Addr) (netip.Addr, error) {
-	c, err := net.Dial("udp", netip.AddrPortFrom(peer, 9).String())
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("no route to %v (give the local address with --bind): %w", peer, err)
-	}
-	ap, err := netip.ParseAddrPort(c.LocalAddr().String())
-	if err := errors.Join(err, c.Close()); err != nil {
-		return netip.Addr{}, err
-	}
-	return ap.Addr().Unmap(), nil
+	addr, err := address.Resolve(ctx, host)
+	return netip.AddrPortFrom(addr, port), err
 }
 
 // localAddresses returns this host's addresses that RDS might serve.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rds-ext/rds_ext/cmd/internal/address"
 	"github.com/rds-ext/rds_ext/cmd/internal/cli"
 )
 
@@ -52,7 +53,7 @@ func (t *target) addresses(ctx context.Context, rdma bool) (local netip.Addr, pe
 	if t.bind != "" {
 		local, err = parseBind(t.bind)
 	} else {
-		local, err = routeSource(peer.Addr())
+		local, err = address.RouteSource(peer.Addr(), "--bind")
 	}
 	if err != nil {
 		return local, peer, err

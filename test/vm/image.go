@@ -229,7 +229,9 @@ func addFiles(fs *initramfs.Image, c *Config) error {
 			return err
 		}
 	}
-	fs.AddLink("/bin/rds-info", "rdsinfo") // which is another program by that name
+	// Which is another program by these names.
+	fs.AddLink("/bin/rds-info", "rdsinfo")
+	fs.AddLink("/bin/rds-ping", "rdsinfo")
 	guests := make([]string, 0, len(c.Files))
 	for g := range c.Files {
 		guests = append(guests, g)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/rds-ext/rds_ext/test/vm"
+	"github.com/rds-ext/rds_ext/test/vm/agent"
 )
 
 // A real Prometheus scrapes two hosts under traffic. It has the hosts' numbers,
@@ -79,6 +80,10 @@ func TestExporter(t *testing.T) {
 // its scrapes through.
 func (p *pair) exporter(n *vm.Node) *httptest.Server {
 	p.Helper()
+	// A VM has no other use for it.
+	if err := n.SetUpNetwork(p.ctx, agent.Network{Links: []agent.Link{{Name: "lo"}}}); err != nil {
+		p.Fatal(err)
+	}
 	cmd := p.start(n, "2>^ready on ", "rdsinfo", "exporter", "--listen", "127.0.0.1:9741")
 	p.Cleanup(func() { p.stop(cmd) })
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -5,6 +5,7 @@ package suite
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -26,6 +27,69 @@ func TestInfo(t *testing.T) {
 	t.Run("stock", func(t *testing.T) { testInfoStock(p.sub(t)) })
 	t.Run("traffic", func(t *testing.T) { testInfoTraffic(p.sub(t)) })
 	t.Run("rds-info", func(t *testing.T) { testInfoLetters(p.sub(t)) })
+	t.Run("ping", func(t *testing.T) { testInfoPing(p.sub(t)) })
+}
+
+// pingLine is a line of "rdsinfo ping --json".
+type pingLine struct {
+	Event                string
+	Peer                 string
+	Sent, Received, Lost int
+	RTTUS                *float64 `json:"rtt_us"`
+	MaxUS                *float64 `json:"max_us"`
+	Transport            *string
+	PeerVersion          *string `json:"peer_version"`
+	PeerKind             *string `json:"peer_kind"`
+}
+
+func (p *pair) pingLines(out string) (list []pingLine) {
+	p.Helper()
+	for line := range strings.Lines(out) {
+		var l pingLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			p.Fatalf("rdsinfo ping: %v: %s", err, line)
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// Peers answer pings by themselves, whether they have rds_ext.ko or not, in either
+// direction and to several at once; who is not there does not.
+func testInfoPing(p *pair) {
+	for _, from := range []*vm.Node{p.a, p.b} {
+		to := p.b
+		if from == p.b {
+			to = p.a
+		}
+		list := p.pingLines(p.run(from, "rds-ping", "-c", "5", "-i", "10ms", "--json", to.IP()))
+		if len(list) != 6 {
+			p.Fatalf("%s: %+v", from.Name(), list)
+		}
+		for _, l := range list[:5] {
+			if l.Event != "reply" || l.RTTUS == nil || *l.RTTUS <= 0 {
+				p.Errorf("%s: %+v", from.Name(), l)
+			}
+		}
+		sum := list[5]
+		if sum.Event != "summary" || sum.Peer != to.IP() || sum.Sent != 5 || sum.Received != 5 || sum.Lost != 0 || sum.MaxUS == nil || *sum.Transport != "ib" {
+			p.Errorf("%s: %+v", from.Name(), sum)
+		}
+		// Only b has rds_ext.ko; it sees that a has none.
+		if from == p.a && sum.PeerKind != nil || from == p.b && (sum.PeerKind == nil || *sum.PeerKind != "stock" || *sum.PeerVersion != "3.1") {
+			p.Errorf("%s: the peer is %v, version %v", from.Name(), sum.PeerKind, sum.PeerVersion)
+		}
+	}
+	nobody := "10.77.0.99"
+	r := p.do(p.a, agent.Exec{Argv: []string{"rdsinfo", "ping", "-c", "1", "-W", "500ms", "--json", p.b.IP(), nobody}})
+	if r.ExitCode != 1 || !strings.Contains(r.Stderr, "no answer from "+nobody) {
+		p.Errorf("a peer that is not there: exit status %d: %s", r.ExitCode, r.Stderr)
+	}
+	for _, l := range p.pingLines(r.Stdout) {
+		if l.Event == "summary" && (l.Received == 1) != (l.Peer == p.b.IP()) {
+			p.Errorf("of two peers: %+v", l)
+		}
+	}
 }
 
 // depth is what waits in a queue.

@@ -143,7 +143,7 @@ func TestWithoutRDSExt(t *testing.T) {
 	}
 
 	// And rds_ext cannot be used, which the tool says.
-	r, err := p.a.Exec(p.ctx, "rdsinfo", "conn")
+	r, err := p.a.Exec(p.ctx, "rdsinfo", "mr")
 	if err != nil {
 		t.Fatal(err)
 	}
