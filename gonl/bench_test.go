@@ -79,3 +79,70 @@ func BenchmarkMRs(b *testing.B) {
 	b.ReportMetric(float64(attrs)*float64(b.N)/b.Elapsed().Seconds(), "attrs/s")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchMRs, "ns/MR")
 }
+
+// benchConns is as many connections as a host of a large cluster has.
+const benchConns = 1000
+
+// connDump is the reply to a dump of n connections, and how many attributes there
+// are in it.
+func connDump(n int) (datagrams [][]byte, attrs int) {
+	var d []byte
+	for i := range n {
+		peer := fmt.Sprintf("192.0.%d.%d", i/250, i%250+1)
+		m := msg(testFamily, fMulti, 0, genl(1, connAttrs(uint32(i+1), peer)))
+		if len(d)+len(m) > 32<<10 {
+			datagrams, d = append(datagrams, d), nil
+		}
+		d = append(d, m...)
+	}
+	d = append(d, msg(tDone, fMulti, 0, u32(0))...)
+	return append(datagrams, d), 33 * n // padding included
+}
+
+// TestConnDumpCost: what a long list costs for each connection.
+func TestConnDumpCost(t *testing.T) {
+	datagrams, attrs := connDump(benchConns)
+	c := dumpKernel(t, datagrams).client()
+	list := func() {
+		conns, err := c.Conns(context.Background(), Filter{})
+		if err != nil || len(conns) != benchConns {
+			t.Fatalf("%d connections, %v", len(conns), err)
+		}
+	}
+	allocs := testing.AllocsPerRun(3, list) / benchConns
+	start := time.Now()
+	list()
+	took := time.Since(start)
+	t.Logf("%d connections in %d datagrams: %v, %.0f attributes/s, %.3f allocations/connection",
+		benchConns, len(datagrams), took, float64(attrs)/took.Seconds(), allocs)
+	if allocs > 3 {
+		t.Errorf("%.3f allocations for each connection, want at most 3", allocs)
+	}
+}
+
+func BenchmarkConns(b *testing.B) {
+	datagrams, attrs := connDump(benchConns)
+	c := dumpKernel(b, datagrams).client()
+	b.ReportAllocs()
+	for b.Loop() {
+		if conns, err := c.Conns(b.Context(), Filter{}); err != nil || len(conns) != benchConns {
+			b.Fatalf("%d connections, %v", len(conns), err)
+		}
+	}
+	b.ReportMetric(float64(attrs)*float64(b.N)/b.Elapsed().Seconds(), "attrs/s")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchConns, "ns/conn")
+}
+
+// BenchmarkEvents reads events that come one in a datagram, as from a kernel.
+func BenchmarkEvents(b *testing.B) {
+	event := msg(testFamily, 0, 0, genl(5, connAttrs(1, "192.0.2.2")))
+	k, s := stream(b, b.Context())
+	b.ReportAllocs()
+	for b.Loop() {
+		k.out <- event
+		if ev, err := s.Next(); err != nil || ev.Conn == nil {
+			b.Fatalf("%+v, %v", ev, err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}

@@ -14,7 +14,7 @@ import (
 )
 
 // stream subscribes a client of one fake kernel to events of another.
-func stream(t *testing.T, ctx context.Context, groups ...EventGroup) (*fakeKernel, *EventStream) {
+func stream(t testing.TB, ctx context.Context, groups ...EventGroup) (*fakeKernel, *EventStream) {
 	t.Helper()
 	joined := []uint32{ctrlNotify}
 	for _, g := range groups {

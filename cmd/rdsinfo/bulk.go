@@ -100,11 +100,7 @@ func (b *bulk[T]) named(ctx context.Context, c control, ids []uint32) ([]T, erro
 
 // confirm shows what is about to be hit, and asks.
 func (b *bulk[T]) confirm(a *app, list []T) error {
-	text, err := table(rowsOf(b.columns, listLevel, pointers(list)))
-	if err != nil {
-		return err
-	}
-	if _, err := a.stderr.Write(text); err != nil {
+	if _, err := a.stderr.Write(table(rowsOf(b.columns, listLevel, pointers(list)))); err != nil {
 		return fmt.Errorf("write to stderr: %w", err)
 	}
 	yes, err := a.ask(fmt.Sprintf("%s%s these %d %s?", string(b.verb[0]-'a'+'A'), b.verb[1:], len(list), b.plural))

@@ -57,14 +57,10 @@ func printList[T any](a *app, cols []column[T], list []T) error {
 	}
 	var out []byte
 	for i, item := range list {
-		b, err := table(detailsOf(cols, item))
-		if err != nil {
-			return err
-		}
 		if i > 0 {
 			out = append(out, '\n')
 		}
-		out = append(out, b...)
+		out = append(out, table(detailsOf(cols, item))...)
 	}
 	return a.print(out)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -31,7 +32,9 @@ type fakeControl struct {
 	dropped  []uint32
 	gone     uint32 // a connection or MR that ends before it is hit
 	resets   int
-	closed   int
+
+	mu     sync.Mutex // "top" reads events beside everything else
+	closed int
 }
 
 func (f *fakeControl) Conns(_ context.Context, filter gonl.Filter) ([]gonl.Conn, error) {
@@ -119,7 +122,12 @@ func (f *fakeControl) SetSettings(_ context.Context, c gonl.SettingsChange) erro
 	return nil
 }
 
-func (f *fakeControl) Close() error { f.closed++; return nil }
+func (f *fakeControl) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed++
+	return nil
+}
 
 func (f *fakeControl) Events(ctx context.Context, groups ...gonl.EventGroup) (eventStream, error) {
 	if f.err != nil {
@@ -155,7 +163,7 @@ func (s *fakeStream) Next() (gonl.Event, error) {
 	return gonl.Event{}, s.ctx.Err()
 }
 
-func (s *fakeStream) Close() error { s.f.closed++; return nil }
+func (s *fakeStream) Close() error { return s.f.Close() }
 
 // newFake has one connection of each kind.
 func newFake() *fakeControl {

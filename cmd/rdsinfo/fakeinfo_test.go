@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -22,7 +23,9 @@ type fakeInfo struct {
 	ib       []rds.IBConnection
 	tcp      []rds.TCPSocket
 	err      error // of every call
-	closed   int
+
+	mu     sync.Mutex // scrapes can come at once
+	closed int
 }
 
 func (f *fakeInfo) Counters() ([]rds.Counter, error)       { return f.counters, f.err }
@@ -46,7 +49,12 @@ func (f *fakeInfo) TCPSockets() ([]rds.TCPSocket, error) {
 	return f.tcp, f.err
 }
 
-func (f *fakeInfo) Close() error { f.closed++; return nil }
+func (f *fakeInfo) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed++
+	return nil
+}
 
 // newFakeInfo tells of the connections of newFake, but for the passive one.
 func newFakeInfo() *fakeInfo {

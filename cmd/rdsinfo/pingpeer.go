@@ -226,9 +226,5 @@ func (p *pinging) printSummaries(peers []*pingPeer) error {
 		}
 		return nil
 	}
-	b, err := table(rowsOf(pingColumns, listLevel, list))
-	if err != nil {
-		return err
-	}
-	return p.a.print(append([]byte("\n"), b...))
+	return p.a.print(append([]byte("\n"), table(rowsOf(pingColumns, listLevel, list))...))
 }

@@ -112,6 +112,7 @@ func TestOutput(t *testing.T) {
 		"stem":                "so --port 4000",
 		"exporter-help":       "exporter --help",
 		"ping-help":           "ping --help",
+		"top-help":            "top --help",
 		"mr-wide":             "mr -d --pid 4711",
 		"mr-full":             "mr -dd",
 		"completion-queue":    "__completeNoDesc queue se",

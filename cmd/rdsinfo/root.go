@@ -165,7 +165,7 @@ func (a *app) root() *cobra.Command {
 				return a.printVersion(c.Context())
 			}
 			c.PrintErrln(cli.HelpText(c))
-			return cli.Usagef("which command? conn, sock, queue, mr, pool, stats, exthdr, config, monitor, ping, decode, exporter or version")
+			return cli.Usagef("which command? conn, sock, queue, mr, pool, stats, exthdr, config, monitor, top, ping, decode, exporter or version")
 		},
 	}
 	cmd.Flags().BoolVar(&showVersion, "version", false, "same as \"rdsinfo version\"")
@@ -174,7 +174,7 @@ func (a *app) root() *cobra.Command {
 	})
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON instead of text")
 	cmd.AddCommand(a.connCmd(), a.sockCmd(), a.queueCmd(), a.mrCmd(), a.poolCmd(), a.statsCmd(), a.exthdrCmd(),
-		a.configCmd(), a.monitorCmd(), a.pingCmd(), a.decodeCmd(), a.exporterCmd(), a.versionCmd())
+		a.configCmd(), a.monitorCmd(), a.topCmd(), a.pingCmd(), a.decodeCmd(), a.exporterCmd(), a.versionCmd())
 	return cmd
 }
 

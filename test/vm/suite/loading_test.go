@@ -26,7 +26,7 @@ func (p *pair) drain(n *vm.Node) {
 func (p *pair) unload(n *vm.Node) {
 	p.Helper()
 	if err := n.Unload(p.ctx, "rds_ext"); err != nil {
-		p.Fatal(err)
+		p.Fatalf("%v\n%s%s%s", err, p.run(n, "rdsinfo", "conn", "-d"), p.run(n, "rdsinfo", "pool"), p.run(n, "rdsinfo", "queue"))
 	}
 }
 

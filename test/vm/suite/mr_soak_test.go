@@ -498,14 +498,17 @@ func (s *soak) reload() {
 	n := s.node()
 	s.switchEngine(n, "off")
 	s.drained(n)
-	if kept := s.pool(n).Quarantined; kept == 0 {
+	// A message has a hold on its MR until the peer has acknowledged it, which takes
+	// as long as it takes to connect again.
+	s.eventually("nothing but leave to invalidate holds rds_ext on "+n.Name(), func() (bool, string) {
+		refs, l := s.refs(n), s.pool(n)
+		return uint64(refs) == l.Quarantined, fmt.Sprintf("%d references; %+v; connections:\n%squeues:\n%s",
+			refs, l, s.run(n, "rdsinfo", "conn", "-d"), s.run(n, "rdsinfo", "queue", "send", "retransmit"))
+	})
+	if s.refs(n) == 0 {
 		s.replace(n)
 	} else {
 		s.kept++
-		s.eventually("nothing but leave to invalidate holds rds_ext on "+n.Name(), func() (bool, string) {
-			refs, l := s.refs(n), s.pool(n)
-			return uint64(refs) == l.Quarantined, fmt.Sprintf("%d references; %+v", refs, l)
-		})
 	}
 	// A fresh module has it on already.
 	s.switchEngine(n, "on")
