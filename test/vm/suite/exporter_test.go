@@ -107,14 +107,21 @@ type promServer struct {
 
 const monitoring = "../../../monitoring"
 
+// fetch runs a script that puts something into the build directory, unless it is
+// there.
+func fetch(t *testing.T, script string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join("../../../scripts", script), args...)
+	cmd.Env = append(os.Environ(), "RDS_EXT_BUILD="+config.Build)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+}
+
 // prometheus starts Prometheus, which ends with the test.
 func (p *pair) prometheus(targets ...net.Addr) *promServer {
 	p.Helper()
-	fetch := exec.CommandContext(p.ctx, "../../../scripts/prometheus-fetch")
-	fetch.Env = append(os.Environ(), "RDS_EXT_BUILD="+config.Build)
-	if out, err := fetch.CombinedOutput(); err != nil {
-		p.Fatalf("prometheus-fetch: %v\n%s", err, out)
-	}
+	fetch(p.T, "prometheus-fetch")
 	rules, err := filepath.Abs(filepath.Join(monitoring, "alerts.yaml"))
 	if err != nil {
 		p.Fatal(err)
