@@ -55,6 +55,7 @@ func TestConns(t *testing.T) {
 		},
 		fullConn(9, "192.0.2.9"),
 	}
+	want[2].Unknown = []Attribute{{77, []byte("of a newer kernel")}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -195,7 +196,7 @@ func TestSettings(t *testing.T) {
 			return [][]byte{r.reply(0, genl(3, tt.attrs))}
 		})
 		got, err := k.client().Settings(t.Context())
-		if err != nil || got != tt.want {
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}

@@ -67,6 +67,9 @@ type Conn struct {
 	// Link is what carries the connection over IB; nil over other transports,
 	// while it is not up, and where it is up since before rds_ext was loaded.
 	Link *Link
+	// Unknown are attributes of a newer module; nil with one that this package
+	// knows all of.
+	Unknown []Attribute `json:",omitempty"`
 }
 
 // Link is what carries a connection over InfiniBand or RoCE.

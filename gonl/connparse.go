@@ -110,5 +110,6 @@ func (p *connParser) parse(b []byte) (Conn, error) {
 		spec.AttrConnPeerAddr, spec.AttrConnState); err != nil {
 		return Conn{}, err
 	}
+	c.Unknown = d.unknown
 	return c, nil
 }

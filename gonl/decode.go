@@ -24,10 +24,24 @@ type decoder struct {
 	data []byte // payload of the current attribute
 	typ  uint16
 	seen uint64 // a bit for each number below 64
-	bad  error
+	last uint16 // highest number in the specification
+	// unknown are those above.
+	unknown []Attribute
+	bad     error
 }
 
-func newDecoder(set *spec.AttrSet, b []byte) decoder { return decoder{set: set, rest: b} }
+// Attribute is an attribute that this version of the package does not know: the
+// module is newer. What it means is in the module's own specification.
+type Attribute struct {
+	// Type is its number in the attribute set of the object.
+	Type uint16
+	// Data is its payload, in the byte order of the host.
+	Data []byte
+}
+
+func newDecoder(set *spec.AttrSet, b []byte) decoder {
+	return decoder{set: set, rest: b, last: set.Attrs[len(set.Attrs)-1].Number}
+}
 
 // next steps to the next attribute. It returns false at the end, and at the
 // first fault.
@@ -50,6 +64,9 @@ func (d *decoder) next() bool {
 	d.rest = d.rest[min((n+3)&^3, len(d.rest)):]
 	if d.typ < 64 {
 		d.seen |= 1 << d.typ
+	}
+	if d.typ > d.last {
+		d.unknown = append(d.unknown, Attribute{d.typ, bytes.Clone(d.data)})
 	}
 	return true
 }

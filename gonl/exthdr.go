@@ -34,6 +34,9 @@ type ExtHdr struct {
 	RXTruncated uint64
 	// RXDuplicate counts those ignored as the second in one message.
 	RXDuplicate uint64
+	// Unknown are attributes of a newer module; nil with one that this package
+	// knows all of.
+	Unknown []Attribute `json:",omitempty"`
 }
 
 // ExtHdrs lists the extension header types that the module knows, and each
@@ -80,5 +83,6 @@ func parseExtHdr(b []byte) (ExtHdr, error) {
 	if err := d.finish(spec.AttrExthdrType); err != nil {
 		return ExtHdr{}, err
 	}
+	h.Unknown = d.unknown
 	return h, nil
 }

@@ -55,6 +55,9 @@ type MR struct {
 	// Peer is the one that the key was advertised to last, or that it was
 	// mapped for; nil where there is none.
 	Peer *netip.Addr
+	// Unknown are attributes of a newer module; nil with one that this package
+	// knows all of.
+	Unknown []Attribute `json:",omitempty"`
 }
 
 // MRFilter selects MRs: those that have every value that is set. The zero
@@ -211,6 +214,7 @@ func (p *mrParser) parse(b []byte) (MR, error) {
 	if err := d.finish(spec.AttrMRID, spec.AttrMRDevice, spec.AttrMRLength, spec.AttrMRState); err != nil {
 		return MR{}, err
 	}
+	m.Unknown = d.unknown
 	return m, nil
 }
 

@@ -27,6 +27,7 @@ func TestMRs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []MR{fullMR(1), bareMRWant(2), fullMR(9)}
+	want[2].Unknown = []Attribute{{77, []byte("of a newer kernel")}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

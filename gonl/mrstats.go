@@ -52,6 +52,9 @@ type MRStats struct {
 	// InvalidateForeign counts messages that invalidated a key which was not
 	// advertised to their sender for that.
 	InvalidateForeign uint64
+	// Unknown are attributes of a newer module; nil with one that this package
+	// knows all of.
+	Unknown []Attribute `json:",omitempty"`
 }
 
 // Ends counts MRs that have come to their end, whichever way.
@@ -112,5 +115,6 @@ func parseMRStats(b []byte) (MRStats, error) {
 	if err := d.finish(spec.AttrMRStatsMapped, spec.AttrMRStatsLive); err != nil {
 		return MRStats{}, err
 	}
+	s.Unknown = d.unknown
 	return s, nil
 }

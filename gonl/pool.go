@@ -50,6 +50,9 @@ type Pool struct {
 	StaleReplaced uint64
 	// Exhausted counts how often the pool was at its limit.
 	Exhausted uint64
+	// Unknown are attributes of a newer module; nil with one that this package
+	// knows all of.
+	Unknown []Attribute `json:",omitempty"`
 }
 
 // Pools lists the pools, one for each RDMA device that the engine has used.
@@ -115,5 +118,6 @@ func parsePool(b []byte) (Pool, error) {
 	if err := d.finish(spec.AttrPoolDevice); err != nil {
 		return Pool{}, err
 	}
+	p.Unknown = d.unknown
 	return p, nil
 }

@@ -105,7 +105,7 @@ func TestMRStats(t *testing.T) {
 		Aged: 1 << 13, LimitedSocket: 1 << 14, LimitedUser: 1 << 15, LimitedPool: 1 << 16, ReleaseRefused: 1 << 17,
 		InvalidateForeign: 1 << 18,
 	}
-	if err != nil || got != want {
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if ends := got.Ends(); ends != 0xff0 {

@@ -45,6 +45,9 @@ type Settings struct {
 	MRMaxAge time.Duration
 	// MRAgeRevoke: revoke a use-once MR of that age.
 	MRAgeRevoke bool
+	// Unknown are attributes of a newer module; nil with one that this package
+	// knows all of.
+	Unknown []Attribute `json:",omitempty"`
 }
 
 // SettingsChange has the settings to change; nil pointers leave alone.
@@ -178,5 +181,6 @@ func parseSettings(b []byte) (Settings, error) {
 		spec.AttrSettingsModuleVersion); err != nil {
 		return Settings{}, err
 	}
+	s.Unknown = d.unknown
 	return s, nil
 }

@@ -44,6 +44,8 @@ type poolView struct {
 	Recoveries          uint64 `json:"recoveries"`
 	StaleReplaced       uint64 `json:"stale_replaced"`
 	Exhausted           uint64 `json:"exhausted"`
+
+	Unknown []gonl.Attribute `json:"-"` // this program cannot tell what they mean
 }
 
 // poolRows has a line for each number of a pool.

@@ -84,7 +84,7 @@ func (a *app) top(ctx context.Context, interval time.Duration, count uint) (err 
 			return nil
 		case err := <-followed:
 			followed <- nil // for whoever waits for the end
-			return err
+			return ended(err)
 		case <-tick.C:
 		}
 		now, err := a.sample(ctx)
