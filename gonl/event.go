@@ -28,12 +28,17 @@ const (
 	// EventVersionLearnt: the peer's version header came in.
 	EventVersionLearnt
 	// EventLost: the reader was too slow, and the kernel dropped events. Those
-	// before and after are complete; list the connections and MRs to catch up.
+	// before and after are complete; list the connections and MRs to catch up, or
+	// have the stream do so with [EventStream.Resync].
 	EventLost
 	// EventMRAged: a use-once MR has reached the age of Settings.MRMaxAge.
 	EventMRAged
 	// EventMRRevoked: an MR was revoked, by an operator or for its age.
 	EventMRRevoked
+	// EventConnNow and EventMRNow: what there is after EventLost, see
+	// [EventStream.Resync].
+	EventConnNow
+	EventMRNow
 )
 
 var eventTypeNames = nameTable{
@@ -43,9 +48,12 @@ var eventTypeNames = nameTable{
 	{uint32(EventMRAged), "mr-aged"},
 	{uint32(EventMRRevoked), "mr-revoked"},
 	{uint32(EventLost), "events-lost"},
+	{uint32(EventConnNow), "conn-now"},
+	{uint32(EventMRNow), "mr-now"},
 }
 
-// String returns the name in the specification, or "events-lost".
+// String returns the name in the specification, or "events-lost", "conn-now" or
+// "mr-now", which are not of the kernel.
 func (t EventType) String() string { return eventTypeNames.name(uint32(t)) }
 
 // MarshalText encodes t as String does; JSON uses it too.
@@ -109,6 +117,11 @@ type EventStream struct {
 	family uint16
 	now    func() time.Time
 	queue  []netlink.Message // of one datagram; the next is received when it is empty
+	groups []EventGroup
+
+	resync *Client // nil without Resync
+	lost   bool    // since the last look at what there is
+	states []Event // what there was at that look, as far as Next has not returned it
 }
 
 // Events subscribes to the events of the groups given, of connections if there
@@ -153,7 +166,7 @@ func (c *Client) events(ctx context.Context, l link, groups []EventGroup) (*Even
 			return nil, err
 		}
 	}
-	return &EventStream{ctx: ctx, link: l, family: c.family.ID, now: time.Now}, nil
+	return &EventStream{ctx: ctx, link: l, family: c.family.ID, now: time.Now, groups: groups}, nil
 }
 
 // Names of the generic netlink controller and its group.
@@ -178,11 +191,54 @@ func joinGroup(l link, f genetlink.Family, name string) error {
 // Close ends the stream; a Next under way fails with net.ErrClosed.
 func (s *EventStream) Close() error { return s.link.close() }
 
+// Resync has each EventLost followed by what there is: an EventConnNow for every
+// connection, an EventMRNow for every MR, of the groups that the stream is of. So
+// whoever keeps a picture can begin it anew: what is not among these is gone. Events
+// behind them may be older than they are. c is asked for them, in calls of Next.
+func (s *EventStream) Resync(c *Client) { s.resync = c }
+
+// look lists what there is now. A list that keeps changing is good enough: what
+// changes it comes as an event.
+func (s *EventStream) look() error {
+	for _, g := range s.groups {
+		switch g {
+		case GroupConn:
+			list, err := s.resync.Conns(s.ctx, Filter{})
+			if err != nil && !errors.Is(err, ErrPartial) {
+				return err
+			}
+			for i := range list {
+				s.states = append(s.states, Event{Type: EventConnNow, Time: s.now(), Conn: &list[i]})
+			}
+		case GroupMR:
+			list, err := s.resync.MRs(s.ctx, MRFilter{})
+			if err != nil && !errors.Is(err, ErrPartial) {
+				return err
+			}
+			for i := range list {
+				s.states = append(s.states, Event{Type: EventMRNow, Time: s.now(), MR: &list[i]})
+			}
+		}
+	}
+	s.lost = false
+	return nil
+}
+
 // Next waits for the next event. It fails with the context's error when that
 // has ended, with ErrNotLoaded when the module was unloaded, and with
 // net.ErrClosed after Close. After an error the stream is at its end.
 func (s *EventStream) Next() (Event, error) {
+	if s.lost && s.resync != nil {
+		if err := s.look(); err != nil {
+			return Event{}, err
+		}
+	}
 	for {
+		if len(s.states) > 0 {
+			ev := s.states[0]
+			s.states = s.states[1:]
+			return ev, nil
+		}
 		for len(s.queue) > 0 {
 			m := s.queue[0]
 			s.queue = s.queue[1:]
@@ -196,6 +252,7 @@ func (s *EventStream) Next() (Event, error) {
 		}
 		b, err := s.link.recv(s.ctx)
 		if errors.Is(err, syscall.ENOBUFS) {
+			s.lost = true
 			return Event{Type: EventLost, Time: s.now()}, nil
 		}
 		if err != nil {

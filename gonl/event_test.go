@@ -5,10 +5,12 @@ package gonl
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -162,5 +164,67 @@ func TestMalformedEvent(t *testing.T) {
 		if ev, err := s.Next(); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: got %+v, %v", name, ev, err)
 		}
+	}
+}
+
+// After lost events, the stream tells what there is, once, and goes on.
+func TestResync(t *testing.T) {
+	asked := 0
+	answers := newFakeKernel(t, func(r request) [][]byte {
+		asked++
+		if r.cmd == 8 {
+			return [][]byte{r.reply(fMulti, genl(8, mrAttrs(7))), r.done(0, 0)}
+		}
+		return [][]byte{r.reply(fMulti, genl(1, connAttrs(1, "192.0.2.2"))), r.reply(fMulti, genl(1, connAttrs(2, "192.0.2.3"))), r.done(0, 0)}
+	})
+	for _, tt := range []struct {
+		groups []EventGroup
+		want   []EventType
+	}{
+		{[]EventGroup{GroupConn, GroupMR}, []EventType{EventConnUp, EventLost, EventConnNow, EventConnNow, EventMRNow, EventConnDown}},
+		{[]EventGroup{GroupMR}, []EventType{EventConnUp, EventLost, EventMRNow, EventConnDown}},
+		{nil, []EventType{EventConnUp, EventLost, EventConnNow, EventConnNow, EventConnDown}},
+	} {
+		k, s := stream(t, t.Context(), tt.groups...)
+		s.Resync(answers.client())
+		k.out <- msg(testFamily, 0, 0, genl(5, connAttrs(1, "192.0.2.2")))
+		var got []EventType
+		for range tt.want {
+			ev, err := s.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, ev.Type)
+			switch ev.Type {
+			case EventConnUp:
+				k.lost <- struct{}{}
+			case EventLost:
+				k.out <- msg(testFamily, 0, 0, genl(6, connAttrs(1, "192.0.2.2")))
+			case EventConnNow:
+				if want := fullConn(ev.Conn.ID, "192.0.2."+string(rune('1'+ev.Conn.ID))); !reflect.DeepEqual(*ev.Conn, want) {
+					t.Errorf("%+v, want %+v", *ev.Conn, want)
+				}
+			case EventMRNow:
+				if !reflect.DeepEqual(*ev.MR, fullMR(7)) {
+					t.Errorf("%+v", *ev.MR)
+				}
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("of %v: %v, want %v", tt.groups, got, tt.want)
+		}
+	}
+	if asked != 4 {
+		t.Errorf("%d lists were asked for, want 4", asked)
+	}
+	// What cannot be listed is no picture.
+	k, s := stream(t, t.Context())
+	s.Resync(newFakeKernel(t, func(r request) [][]byte { return [][]byte{r.refuse(int32(syscall.EPERM))} }).client())
+	k.lost <- struct{}{}
+	if ev, err := s.Next(); err != nil || ev.Type != EventLost {
+		t.Errorf("%+v, %v", ev, err)
+	}
+	if _, err := s.Next(); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a list that is refused: %v", err)
 	}
 }

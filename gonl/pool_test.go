@@ -44,7 +44,7 @@ func TestPools(t *testing.T) {
 			LocalInvalidations: 115, InvalidationChains: 116, RemoteInvalidations: 117, Recoveries: 118, StaleReplaced: 119,
 			Exhausted: 120,
 		},
-		{Device: "mlx5_0", MRs: 5},
+		{Device: "mlx5_0", MRs: 5, Unknown: []Attribute{{77, []byte{}}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -48,5 +48,6 @@ func (k kernel) Events(ctx context.Context, groups ...gonl.EventGroup) (eventStr
 	if err != nil {
 		return nil, err
 	}
+	s.Resync(k.Client)
 	return s, nil
 }

@@ -236,6 +236,8 @@ func newFake() *fakeControl {
 		events: []gonl.Event{
 			{Type: gonl.EventConnUp, Time: at, Conn: &patched},
 			{Type: gonl.EventLost, Time: at.Add(time.Second)},
+			{Type: gonl.EventConnNow, Time: at.Add(1500 * time.Millisecond), Conn: &patched},
+			{Type: gonl.EventMRNow, Time: at.Add(1500 * time.Millisecond), MR: &mapped},
 			{Type: gonl.EventVersionLearnt, Time: at.Add(2 * time.Second), Conn: &patched},
 			{Type: gonl.EventConnDown, Time: at.Add(3 * time.Second), Conn: &tcp},
 			{Type: gonl.EventMRAged, Time: at.Add(4 * time.Second), MR: &advertised},

@@ -30,8 +30,8 @@ The other filters are about connections alone, and leave MRs out.
 
 "ready" on stderr tells that the subscription stands: everything that happens
 from then on is printed. "events-lost" tells that this program was too slow and
-the kernel dropped events; run "rdsinfo conn" and "rdsinfo mr" to see where
-things stand.
+the kernel dropped events; behind it comes what there is now, "conn-now" for each
+connection and "mr-now" for each MR.
 
 With --json, each event is one line: "time", "event", "conn" (as in
 "rdsinfo conn --json"; null for the others), "mr" (as in "rdsinfo mr --json";
@@ -72,7 +72,7 @@ func (a *app) monitorCmd() *cobra.Command {
 	}
 	filterFlags(cmd, &filter)
 	fl := cmd.Flags()
-	fl.UintVar(&count, "count", 0, "end after so many events, lost ones not counted")
+	fl.UintVar(&count, "count", 0, "end after so many events; lost ones, and what there is after them, not counted")
 	fl.StringSliceVar(&kinds, "events", nil, "only events of this `KIND`: conn or mr; both with a comma between, or without this flag")
 	completeFlags(cmd, map[string][]string{"events": {"conn", "mr"}})
 	return cmd
@@ -131,7 +131,7 @@ func (a *app) monitor(ctx context.Context, c control, groups []gonl.EventGroup, 
 		switch {
 		case ev.Conn != nil && !f.Match(*ev.Conn), ev.MR != nil && !matchMR(f, ev.MR):
 			continue
-		case ev.Type != gonl.EventLost:
+		case ev.Type != gonl.EventLost && !isState(ev):
 			seen++
 		}
 		if err := a.printEvent(ev); err != nil {
@@ -139,6 +139,11 @@ func (a *app) monitor(ctx context.Context, c control, groups []gonl.EventGroup, 
 		}
 	}
 	return nil
+}
+
+// isState tells whether it is no event, but what there is after lost ones.
+func isState(ev gonl.Event) bool {
+	return ev.Type == gonl.EventConnNow || ev.Type == gonl.EventMRNow
 }
 
 // ended takes Ctrl-C for what it is here: the normal end.

@@ -254,6 +254,9 @@ type eventLog struct {
 }
 
 func (l *eventLog) add(ev gonl.Event) {
+	if isState(ev) {
+		return // the next view has it
+	}
 	e := topEvent{Time: ev.Time, Event: ev.Type}
 	switch {
 	case ev.Conn != nil:
