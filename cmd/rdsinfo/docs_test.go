@@ -13,7 +13,7 @@ import (
 
 // The tests that a document names as its proof exist.
 func TestDocumentedTests(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/rds-tools.md")
+	doc, err := os.ReadFile("../../docs/other-tools.md")
 	if err != nil {
 		t.Fatal(err)
 	}
