@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/rds-ext/rds_ext/test/vm/splat"
@@ -67,17 +68,27 @@ func (k checks) scale(d time.Duration) time.Duration {
 	return d
 }
 
-// known are the reports that a kernel which checks itself makes of the
-// distribution's own code. They are let pass so that all others count.
+// known are the reports that a kernel makes of the distribution's own code: any
+// kernel of the driver under RDS, one that checks itself of net/rds, too. They are
+// let pass so that all others count.
 func (k checks) known() []splat.Known {
 	if !k.kasan {
-		return nil
+		return driverFaults
 	}
-	return stockFaults
+	return slices.Concat(driverFaults, stockFaults)
 }
 
 // ours matches a line of a trace, or of the list of locks, with code of ours.
 var ours = regexp.MustCompile(`(\]\s+|at: )([\w.]+\+\S+ \[rds_ext\]|rds_hooks_\w+\+)`)
+
+// driverFaults are faults of soft RoCE, which no user of it can help.
+var driverFaults = []splat.Known{
+	{
+		First:  regexp.MustCompile(`WARNING: .* rxe_completer\+`),
+		Unless: ours,
+		Why:    "rxe ends a work request in error that it has not given an error status, now and then when a link is cut",
+	},
+}
 
 // stockFaults are faults of the stock kernel that it reports of itself.
 var stockFaults = []splat.Known{

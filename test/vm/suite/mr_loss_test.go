@@ -87,11 +87,18 @@ func TestMRLoss(t *testing.T) {
 	if refused != 0 {
 		t.Errorf("%d accesses went to keys that were dead", refused)
 	}
+	// Where the connection is given up for the loss, to set it up anew can take as
+	// long as a part, since what does that is lost, too.
 	const part = loss / 4
+	idle := int64(0)
 	for at := from; at.Add(part).Before(to); at = at.Add(part) {
 		if rate(at, at.Add(part)) == 0 {
-			t.Errorf("nothing was done from %v to %v after the beginning of the loss", at.Sub(from), at.Add(part).Sub(from))
+			t.Logf("nothing was done from %v to %v after the beginning of the loss", at.Sub(from), at.Add(part).Sub(from))
+			idle++
 		}
+	}
+	if idle > min(1, int64(rep.Resets)) {
+		t.Errorf("nothing was done in %d of 4 parts of the loss, with %d resets", idle, rep.Resets)
 	}
 	// Half of what it does otherwise, and where the machine has become slower of
 	// what it does later.
